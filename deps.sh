@@ -1,0 +1,111 @@
+#!/bin/sh
+# deps.sh - installs what building and testing ljperf needs and this machine
+# lacks.  With apt it installs; elsewhere it prints the names of the packages.
+# Run by hand, and by .ci/run.  The libraries stand in vendor/*.mk.
+set -eu
+cd "$(dirname "$0")"
+
+# COMMAND DEBIAN ARCH ALPINE: the programs that the build and the tests run.
+tools='
+gcc gcc gcc gcc
+make make make make
+pkg-config pkg-config pkgconf pkgconf
+luajit luajit luajit luajit
+zstd zstd zstd zstd
+python3 python3 python python3
+mandoc mandoc mandoc mandoc
+man man-db man-db mandoc
+'
+
+# field FILE SUFFIX: the value of the variable in a vendor/*.mk.
+field()
+{
+	sed -n "s/^[A-Z0-9]*_$2 = //p" "$1"
+}
+
+have_library()
+{
+	pkg-config --exists "$(field "$1" PKG) >= $(field "$1" LEAST)" 2>/dev/null
+}
+
+# Headers of libc come with their own package on Debian.
+have_libc_headers()
+{
+	[ -e /usr/include/stdlib.h ]
+}
+
+missing_debian()
+{
+	have_libc_headers || echo libc6-dev
+	echo "$tools" | while read -r command debian _; do
+		[ -z "$command" ] || command -v "$command" >/dev/null 2>&1 || echo "$debian"
+	done
+	for mk in vendor/*.mk; do
+		have_library "$mk" || field "$mk" DEBIAN
+	done
+}
+
+as_root()
+{
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null 2>&1; then
+		sudo "$@"
+	else
+		echo "deps.sh: not root and no sudo; as root, run: $*" >&2
+		exit 1
+	fi
+}
+
+apt_install()
+{
+	as_root env DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y --no-install-recommends "$@"
+}
+
+# Lists of packages are fetched only when there are none or they are stale.
+install_debian()
+{
+	packages=$(missing_debian | sort -u)
+	if [ -z "$packages" ]; then
+		echo "deps.sh: nothing is missing"
+		return
+	fi
+	echo "deps.sh: installing" $packages
+	if ! apt_install $packages; then
+		as_root apt-get update
+		apt_install $packages
+	fi
+	for mk in vendor/*.mk; do
+		have_library "$mk" && continue
+		echo "deps.sh: $(field "$mk" PKG) is older than $(field "$mk" LEAST) here" >&2
+		exit 1
+	done
+}
+
+# column N: the names of the tools on another system.
+column()
+{
+	echo "$tools" | awk -v n="$1" 'NF { print $n }'
+}
+
+print_names()
+{
+	pkgconfig=$(for mk in vendor/*.mk; do echo "'pkgconfig($(field "$mk" PKG))'"; done)
+	arch=$({ column 3; for mk in vendor/*.mk; do field "$mk" ARCH; done; } | sort -u)
+	alpine=$({ column 4; for mk in vendor/*.mk; do field "$mk" ALPINE; done; } | sort -u)
+	rpm='gcc make pkgconf-pkg-config zstd python3 mandoc man-db'
+
+	echo "deps.sh: no apt here; install these with your package manager:"
+	echo "Fedora:   dnf install $rpm luajit" $pkgconfig
+	echo "openSUSE: zypper install gcc make pkgconf zstd python3 mandoc man luajit" $pkgconfig
+	echo "Arch:     pacman -S --needed" $arch
+	echo "Alpine:   apk add" $alpine musl-dev
+}
+
+if command -v apt-get >/dev/null 2>&1; then
+	install_debian
+else
+	print_names
+	exit 1
+fi

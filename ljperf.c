@@ -1,0 +1,212 @@
+/* ljperf.c - main(), the table of commands, and the commands that are about
+ * ljperf itself: help and version.
+ *
+ * A command returns the exit status.  What it printed counts only when it
+ * reached its destination: main() closes stdout and reports a full disk.
+ */
+#include "ljperf.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "util/error.h"
+#include "util/manpage.h"
+#include "util/options.h"
+
+static const struct command commands[] = {
+	{ "record", cmd_record, "run a program and record what its Lua VM allocates" },
+	{ "report", cmd_report, "show where memory was allocated, as a table" },
+	{ "script", cmd_script, "print every event of a recording" },
+	{ "info", cmd_info, "show how and on what a recording was made" },
+	{ "list", cmd_list, "list the events and backends of this machine" },
+	{ "help", cmd_help, "show the manual page of a command" },
+	{ "version", cmd_version, "print the version" },
+};
+
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *names[N_COMMANDS], *near;
+
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		names[i] = commands[i].name;
+	near = options__suggest(name, names, N_COMMANDS);
+	fprintf(stderr, "ljperf: unknown command '%s'", name);
+	if (near)
+		fprintf(stderr, ", did you mean '%s'?\n", near);
+	else
+		fprintf(stderr, ", 'ljperf help' lists them\n");
+	return EXIT_LJPERF;
+}
+
+static void print_commands(void)
+{
+	printf("Usage: ljperf COMMAND [OPTIONS] [ARGUMENTS]\n\n"
+	       "A memory profiler for LuaJIT programs.\n\nCommands:\n");
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		printf("    %-10s%s\n", commands[i].name, commands[i].help);
+	printf("\nTo begin:   ljperf record SCRIPT.lua   and then   ljperf report\n"
+	       "Options:    ljperf COMMAND -h\nManual:     ljperf help COMMAND\n");
+}
+
+/* ---- help ---- */
+
+/* help and version stand in the page of ljperf itself. */
+static const char *page_of(const struct command *cmd)
+{
+	return cmd->run == cmd_help || cmd->run == cmd_version ? NULL : cmd->name;
+}
+
+static int help_of(const char *name)
+{
+	const struct command *cmd = find_command(name);
+	const char *argv[] = { name, "-h", NULL };
+
+	if (!cmd)
+		return unknown_command(name);
+	if (!manpage__show(page_of(cmd)))
+		return EXIT_SUCCESS;
+	/* No page or no program to show it: the options are better than nothing. */
+	return cmd->run(2, argv);
+}
+
+int cmd_help(int argc, const char **argv)
+{
+	static const struct option opts[] = { OPT_END() };
+	int n = options__parse(argc, argv, opts, "ljperf help [COMMAND]", 0, NULL);
+
+	if (n == OPTIONS_HELP)
+		return EXIT_SUCCESS;
+	if (n > 1)
+		n = err__set(-EINVAL, "help takes one command, not '%s' too", argv[2]);
+	if (n < 0) {
+		fprintf(stderr, "ljperf: %s\n", err__msg());
+		return EXIT_LJPERF;
+	}
+	if (n == 1)
+		return help_of(argv[1]);
+	print_commands();
+	return EXIT_SUCCESS;
+}
+
+/* ---- version ---- */
+
+static void print_build_options(void)
+{
+	printf("compiler:  %s, %s\n", BUILD_CC, __VERSION__);
+	printf("sanitizer: %s\n", *BUILD_SAN ? BUILD_SAN : "none");
+	printf("LuaJIT:    %s\n", BUILD_LUAJIT);
+	printf("elfutils:  %s\n", BUILD_ELFUTILS);
+	printf("zstd:      %s, running %s\n", ZSTD_VERSION_STRING, ZSTD_versionString());
+	printf("libexec:   %s\n", LJPERF_LIBEXECDIR);
+}
+
+int cmd_version(int argc, const char **argv)
+{
+	static bool build_options;
+	static const struct option opts[] = {
+		OPT_BOOL(0, "build-options", &build_options, "print what was compiled in as well"),
+		OPT_END()
+	};
+	int n = options__parse(argc, argv, opts, "ljperf version [--build-options]", 0, NULL);
+
+	if (n == OPTIONS_HELP)
+		return EXIT_SUCCESS;
+	if (n > 0)
+		n = err__set(-EINVAL, "version takes no argument, not '%s'", argv[1]);
+	if (n < 0) {
+		fprintf(stderr, "ljperf: %s\n", err__msg());
+		return EXIT_LJPERF;
+	}
+	printf("ljperf %s\n", LJPERF_VERSION);
+	if (build_options)
+		print_build_options();
+	return EXIT_SUCCESS;
+}
+
+/* ---- completion of shells, see completion/ ---- */
+
+static int list_commands(void)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		printf("%s\t%s\n", commands[i].name, commands[i].help);
+	return EXIT_SUCCESS;
+}
+
+static int list_options(const char *name)
+{
+	const struct command *cmd = name ? find_command(name) : NULL;
+	const char *argv[] = { name, "--ljperf-list-options", NULL };
+
+	return cmd ? cmd->run(2, argv) : EXIT_LJPERF;
+}
+
+/* ---- main ---- */
+
+static int run(int argc, const char **argv)
+{
+	const struct command *cmd;
+
+	if (argc < 2) {
+		print_commands();
+		return EXIT_FAILURE;
+	}
+	if (!strcmp(argv[1], "--list-cmds"))
+		return list_commands();
+	if (!strcmp(argv[1], "--list-opts"))
+		return list_options(argc > 2 ? argv[2] : NULL);
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))
+		argv[1] = "help";
+	else if (!strcmp(argv[1], "-v") || !strcmp(argv[1], "--version"))
+		argv[1] = "version";
+	cmd = find_command(argv[1]);
+	if (!cmd)
+		return unknown_command(argv[1]);
+	return cmd->run(argc - 1, argv + 1);
+}
+
+static bool reader_is_gone(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR);
+}
+
+/* A full disk is a failure even of a command that thinks it went well; a
+ * reader that has seen enough (| head) is none. */
+static int close_stdout(int status)
+{
+	bool wrote = __fpending(stdout) > 0, failed = ferror(stdout);
+	bool gone = reader_is_gone();
+
+	errno = 0;
+	if (!fclose(stdout) && !failed)
+		return status;
+	/* Without a word to say, a stdout that was closed from the start is fine. */
+	if (gone || errno == EPIPE || (errno == EBADF && !wrote && !failed))
+		return status;
+	fprintf(stderr, "ljperf: cannot write standard output%s%s\n", errno ? ": " : "",
+		errno ? strerror(errno) : "");
+	return status ? status : EXIT_LJPERF;
+}
+
+int main(int argc, char **argv)
+{
+	return close_stdout(run(argc, (const char **)argv));
+}

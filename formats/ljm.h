@@ -56,6 +56,13 @@ struct ljm_loc {
 	uint64_t num; /* line or trace number */
 };
 
+/* A line that could not be determined: old VMs wrote 0 or 2^64-1 while a trace
+ * was being recorded.  Reader and encoder both make it INTERNAL. */
+static inline bool ljm_loc__is_unknown_line(const struct ljm_loc *loc)
+{
+	return loc->source == LJM_SRC_LUA && loc->num + 1 <= 1;
+}
+
 struct ljm_event {
 	enum ljm_kind kind; /* never LJM_SYMBOL */
 	uint8_t vmstate;    /* enum ljm_vmstate; meaningful for INTERNAL only */

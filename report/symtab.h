@@ -1,0 +1,130 @@
+/* symtab.h - what the addresses and numbers of a stream mean, at the moment
+ * they are read.  Used by the aggregation and by script.
+ *
+ * The same address can be another prototype later, and a trace number another
+ * trace: each symbol opens a new epoch of its address or number.  An event's
+ * location is turned into a SITE when it is read; a site never changes its
+ * meaning.  Epochs with equal names share their site, so memory follows the
+ * distinct names and not the number of epochs.  Names as text are made from
+ * sites by names.h, only for what is printed.
+ */
+#ifndef LJPERF_REPORT_SYMTAB_H
+#define LJPERF_REPORT_SYMTAB_H
+
+#include "formats/ljm.h"
+#include "report/cfuncs.h"
+#include "report/epochs.h"
+#include "report/strpool.h"
+#include "util/hashmap.h"
+
+#define SITE_NONE HASHMAP_NONE
+
+/* Where an event happened.  REF is a number of a proto (LUA), a cfunc (C) or
+ * a trace (TRACE); ARG is the line (LUA) or the enum ljm_vmstate (INTERNAL). */
+struct site {
+	enum ljm_source source;
+	uint32_t ref;
+	uint64_t arg;
+};
+
+/* A prototype.  One that was never described has no chunk, and its address. */
+struct proto {
+	uint32_t chunk, func; /* strings, or STR_NONE */
+	uint64_t first_line, last_line;
+	uint64_t addr;	  /* 0 when described */
+	uint32_t session; /* 0 when described */
+};
+
+struct trace {
+	uint64_t num, mcode; /* mcode is 0 where the stream has none */
+	uint64_t line;	     /* where it starts */
+	uint32_t proto;	     /* HASHMAP_NONE: the trace was never described */
+	uint32_t parent, exit, root, link;
+	uint8_t linktype;
+};
+
+/* Of the direct-mapped cache in front of the tables. */
+struct symtab_cached {
+	uint64_t addr, num;
+	uint32_t stamp; /* generation and source */
+	uint32_t site;
+};
+
+enum { SYMTAB_CACHE = 1024, SYMTAB_SOURCE_BITS = 3 };
+
+struct symtab {
+	struct strpool strings;
+	struct cfuncs cfuncs;
+	struct site *sites;
+	size_t n_sites, cap_sites;
+	struct proto *protos;
+	size_t n_protos, cap_protos;
+	struct trace *traces;
+	size_t n_traces, cap_traces;
+	struct hashmap site_map, proto_map, trace_map;
+	uint32_t *aliases; /* strings: the multi-line chunk names, in order */
+	size_t n_aliases, cap_aliases;
+
+	/* Of the session being read. */
+	uint32_t session; /* counts from 1 */
+	struct epochs cur_proto, cur_trace;
+	/* Traces of the table before the events: their prototypes may come
+	 * after them in it. */
+	struct ljm_symbol *pending;
+	size_t n_pending, cap_pending;
+
+	uint32_t generation;
+	uint32_t internal[LJM_VMSTATE_MAX];
+	struct symtab_cached cache[SYMTAB_CACHE];
+};
+
+/* NULL: no memory, see err__msg(). */
+struct symtab *symtab__new(void);
+void symtab__delete(struct symtab *st);
+
+/* Addresses and trace numbers mean nothing from here on; sites stay. */
+void symtab__begin_session(struct symtab *st);
+
+/* 0 or -ENOMEM with err__msg(). */
+int symtab__symbol(struct symtab *st, const struct ljm_symbol *sym);
+
+/* Ends the reading: names can be made from here on.  0 or -ENOMEM. */
+int symtab__finish(struct symtab *st);
+
+/* The number of the alias of a multi-line chunk name, from 1; 0 for others. */
+size_t symtab__alias(const struct symtab *st, uint32_t chunk);
+
+/* The prototype a site belongs to: its own, or the one its trace starts in;
+ * NULL for the others. */
+const struct proto *symtab__proto(const struct symtab *st, const struct site *site);
+
+static inline struct symtab_cached *symtab__slot(struct symtab *st, const struct ljm_loc *loc)
+{
+	uint64_t h = (loc->addr >> 3) + loc->num * 31;
+
+	return &st->cache[(h ^ h >> 10) % SYMTAB_CACHE];
+}
+
+static inline uint32_t symtab__stamp(const struct symtab *st, const struct ljm_loc *loc)
+{
+	return st->generation << SYMTAB_SOURCE_BITS | (uint32_t)loc->source;
+}
+
+uint32_t symtab__resolve(struct symtab *st, const struct ljm_loc *loc, unsigned vmstate);
+
+/* The site of a location now, or SITE_NONE when there is no memory. */
+static inline uint32_t symtab__site(struct symtab *st, const struct ljm_loc *loc, unsigned vmstate)
+{
+	const struct symtab_cached *c = symtab__slot(st, loc);
+
+	if (loc->source == LJM_SRC_INTERNAL) {
+		if (vmstate < LJM_VMSTATE_MAX && st->internal[vmstate] != SITE_NONE)
+			return st->internal[vmstate];
+	} else if (c->addr == loc->addr && c->num == loc->num &&
+		   c->stamp == symtab__stamp(st, loc)) {
+		return c->site;
+	}
+	return symtab__resolve(st, loc, vmstate);
+}
+
+#endif

@@ -1,0 +1,247 @@
+/* probe.c - the layout probe: a scratch state with an allocator of ours, and
+ * the order in which its layout is found.  Called once by the agent, before
+ * it hooks the first state of a process.
+ */
+#include "vendor/luajit/probe.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+int probe__fail(struct probe *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(p->why, p->why_len, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+const struct block *probe__block(const struct probe *p, const void *ptr, size_t n)
+{
+	const struct block *b;
+	uintptr_t at = (uintptr_t)ptr;
+
+	if (at < p->lowest || at > p->highest) /* most words are no pointers */
+		return NULL;
+	for (b = p->head.next; b != &p->head; b = b->next) {
+		uintptr_t start = (uintptr_t)block_start(b);
+
+		if (at >= start && at - start <= b->size && n <= b->size - (at - start))
+			return b;
+	}
+	return NULL;
+}
+
+bool probe__is_block(const struct probe *p, const void *ptr, size_t n)
+{
+	const struct block *b = probe__block(p, ptr, n);
+
+	return b && block_start(b) == ptr;
+}
+
+static void block_link(struct probe *p, struct block *b, size_t size)
+{
+	uintptr_t start = (uintptr_t)block_start(b);
+
+	b->size = size;
+	if (!p->lowest || start < p->lowest)
+		p->lowest = start;
+	if (start + size > p->highest)
+		p->highest = start + size;
+	b->next = p->head.next;
+	b->prev = &p->head;
+	b->next->prev = b;
+	p->head.next = b;
+}
+
+static void block_unlink(struct block *b)
+{
+	b->prev->next = b->next;
+	b->next->prev = b->prev;
+}
+
+static void *probe_alloc(void *ud, void *ptr, size_t osize, size_t nsize)
+{
+	struct probe *p = ud;
+	struct block *old = ptr ? (struct block *)ptr - 1 : NULL, *b;
+
+	if (nsize == 0) {
+		if (!ptr)
+			return NULL;
+		probe_watch__free(p);
+		block_unlink(old);
+		free(old);
+		return NULL;
+	}
+	if (!ptr)
+		probe_watch__alloc(p);
+	b = malloc(sizeof(*b) + nsize);
+	if (!b)
+		return NULL;
+	if (old) {
+		memcpy(b + 1, ptr, osize < nsize ? osize : nsize);
+		block_unlink(old);
+		free(old);
+	}
+	block_link(p, b, nsize);
+	return b + 1;
+}
+
+/* A C function of the probe gets only its state.  The state leads to the
+ * probe, through the allocator's data, but asking takes the table of functions. */
+static const struct lj_api *probe_api;
+
+struct probe *probe__self(lua_State *L)
+{
+	void *ud;
+
+	probe_api->lua_getallocf(L, &ud);
+	return ud;
+}
+
+void probe__push_self(struct probe *p, lua_State *L, lua_CFunction f)
+{
+	p->api->lua_pushcclosure(L, f, 0);
+}
+
+int probe__load(struct probe *p, lua_State *L, const char *chunk, const char *name)
+{
+	if (p->api->luaL_loadbuffer(L, chunk, strlen(chunk), name) == 0)
+		return 0;
+	return probe__fail(p, "the probe's chunk does not compile: %s",
+			   p->api->lua_tolstring(L, -1, NULL));
+}
+
+int probe__run(struct probe *p, lua_State *L, const char *chunk, const char *name)
+{
+	if (probe__load(p, L, chunk, name))
+		return -1;
+	if (p->api->lua_pcall(L, 0, 0, 0) == 0)
+		return 0;
+	return probe__fail(p, "the probe's chunk fails: %s", p->api->lua_tolstring(L, -1, NULL));
+}
+
+const uint8_t *probe__proto(struct probe *p, lua_State *L, int idx)
+{
+	const uint8_t *fn = p->api->lua_topointer(L, idx);
+
+	return lj_ptr(fn, p->lay->f_pc) - p->lay->pt_size;
+}
+
+/* lua_State -> global state: the one word of L whose target holds, in the
+ * same block, the pair that lua_getallocf() returns. */
+static int find_global(struct probe *p)
+{
+	const struct block *own = probe__block(p, p->L, 64), *b;
+	uint64_t pair[2] = { (uint64_t)(uintptr_t)probe_alloc, (uint64_t)(uintptr_t)p };
+	uint32_t off, k;
+	int found = 0;
+
+	for (off = 8; own && off < 112; off += 8) {
+		const uint8_t *g = lj_ptr(p->L, off);
+
+		b = probe__block(p, g, 512);
+		for (k = 0; b && k <= 128; k += 8) {
+			if (memcmp(g + k, pair, sizeof(pair)) != 0)
+				continue;
+			p->lay->l_glref = off;
+			p->lay->g_alloc = k;
+			p->g = lj_ptr(p->L, off);
+			p->g_words = (size_t)(block_start(b) + b->size - g) / 4;
+			found++;
+		}
+	}
+	if (found != 1)
+		return probe__fail(p, "its global state was not found (only GC64 builds are supported)");
+	if (p->g_words > PROBE_G_WORDS)
+		p->g_words = PROBE_G_WORDS;
+	return 0;
+}
+
+static int open_state(struct probe *p)
+{
+	p->L = p->api->lua_newstate(probe_alloc, p);
+	if (!p->L)
+		return probe__fail(p, "it refuses an allocator of its host (only GC64 builds are supported)");
+	p->api->luaL_openlibs(p->L);
+	p->api->lua_gc(p->L, LUA_GCSTOP, 0);
+	return probe__run(p, p->L, "jit.off()", "=ljperf probe");
+}
+
+static int find_all(struct probe *p)
+{
+	if (open_state(p) || find_global(p) || probe_state__find(p) || probe_objects__find(p) ||
+	    probe_watch__run(p) || probe_traces__find(p))
+		return -1;
+	return selftest__run(p);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+int lj_layout__probe(struct lj_layout *lay, const struct lj_api *api, char *why, size_t why_len)
+{
+	uint64_t start = now_ns();
+	struct probe *p;
+	int err;
+
+	memset(lay, 0, sizeof(*lay));
+	p = calloc(1, sizeof(*p));
+	if (!p) {
+		snprintf(why, why_len, "no memory for the layout probe");
+		return -1;
+	}
+	p->api = probe_api = api;
+	p->lay = lay;
+	p->why = why;
+	p->why_len = why_len;
+	p->head.prev = p->head.next = &p->head;
+	err = find_all(p);
+	p->watch = WATCH_NOTHING;
+	if (p->L)
+		api->lua_close(p->L);
+	free(p);
+	lay->probe_ns = now_ns() - start;
+	return err;
+}
+
+/* Reads memory that may not be there: a wrong guess is an error, no crash. */
+static bool checked_read(void *dst, const void *src, size_t n)
+{
+	struct iovec to = { dst, n }, from = { (void *)(uintptr_t)src, n };
+
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)n;
+}
+
+void *lj_layout__global(const struct lj_layout *lay, const struct lj_api *api, lua_State *L,
+			char *why, size_t why_len)
+{
+	uint64_t pair[2], g;
+	lua_Alloc f;
+	void *ud;
+
+	f = api->lua_getallocf(L, &ud);
+	if (!checked_read(&g, (const uint8_t *)L + lay->l_glref, sizeof(g)) ||
+	    !checked_read(pair, (const uint8_t *)(uintptr_t)g + lay->g_alloc, sizeof(pair))) {
+		snprintf(why, why_len, "its state cannot be read: %s", strerror(errno));
+		return NULL;
+	}
+	if (memcmp(&pair[0], &f, 8) != 0 || memcmp(&pair[1], &ud, 8) != 0) {
+		snprintf(why, why_len, "its state is not laid out as the probe's");
+		return NULL;
+	}
+	return (void *)(uintptr_t)g;
+}

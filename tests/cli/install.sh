@@ -1,0 +1,32 @@
+# install.sh - make install puts a ljperf somewhere that works from there, and
+# uninstall takes all of it away.
+. "$(dirname "$0")/lib.sh"
+
+build=$(dirname "$LJPERF")
+make_it()
+{
+	make -C "$LJPERF_SOURCE" O="$build" ${CC:+CC="$CC"} ${BUILD_ARGS:-} DESTDIR="$TMPDIR/root" "$@"
+}
+
+holds "make install" make_it install
+prefix=$TMPDIR/root/usr/local
+for file in bin/ljperf libexec/ljperf/ljperf-luajit share/man/man1/ljperf.1 \
+	share/man/man1/ljperf-record.1 share/man/man5/ljperf-file.5 \
+	share/bash-completion/completions/ljperf share/zsh/site-functions/_ljperf; do
+	holds "$file is there" test -f "$prefix/$file"
+done
+is "no page is missing" "$(cd "$prefix/share/man" && find . -type f | wc -l)" \
+	"$(cd "$LJPERF_SOURCE/Documentation" && ls ./*.1 ./*.5 | wc -l)"
+run "$prefix/bin/ljperf" version
+like "the installed program runs" "$status $out" "0 ljperf *"
+echo 'print(#arg, arg[1])' >hello.lua
+run "$prefix/bin/ljperf" record -o hello.ljm.zst hello.lua x
+is "the installed program records" "$status $out" "0 1	x"
+if have man; then
+	run "$prefix/bin/ljperf" help record
+	like "the installed page is found" "$out" "*LJPERF-RECORD(1)*"
+fi
+holds "make uninstall" make_it uninstall
+is "nothing is left" "$(find "$TMPDIR/root" -type f)" ""
+
+finish

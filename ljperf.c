@@ -120,10 +120,9 @@ static void print_build_options(void)
 int cmd_version(int argc, const char **argv)
 {
 	static bool build_options;
-	static const struct option opts[] = {
-		OPT_BOOL(0, "build-options", &build_options, "print what was compiled in as well"),
-		OPT_END()
-	};
+	static const struct option opts[] = { OPT_BOOL(0, "build-options", &build_options,
+						       "print what was compiled in as well"),
+					      OPT_END() };
 	int n = options__parse(argc, argv, opts, "ljperf version [--build-options]", 0, NULL);
 
 	if (n == OPTIONS_HELP)

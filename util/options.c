@@ -160,8 +160,7 @@ struct match {
 
 static bool option__negatable(const struct option *opt)
 {
-	return opt->name && !opt->no_negate &&
-	       (opt->type == OPT_BOOL || opt->type == OPT_CALLBACK);
+	return opt->name && !opt->no_negate && (opt->type == OPT_BOOL || opt->type == OPT_CALLBACK);
 }
 
 /* The other name of a flag: "no-x" for "x", and "x" for "no-x". */
@@ -207,8 +206,7 @@ static void search__add(struct search *s, int quality, const struct option *opt,
 	s->count++;
 }
 
-static void search__names(struct search *s, const struct option *opts, const char *word,
-			  size_t len)
+static void search__names(struct search *s, const struct option *opts, const char *word, size_t len)
 {
 	/* Whoever writes --n wants a name with n, not one of all the --no-x. */
 	bool negation = !strncmp(word, "no-", 3);

@@ -102,8 +102,9 @@ static void print_usage(const char *usage)
 
 void options__print_help(const struct option *opts, const char *usage)
 {
-	static const struct option help = { .type = OPT_BOOL, .letter = 'h', .name = "help",
-					    .help = "print this text" };
+	static const struct option help = {
+		.type = OPT_BOOL, .letter = 'h', .name = "help", .help = "print this text"
+	};
 	int width = output_width();
 
 	print_usage(usage);

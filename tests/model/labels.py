@@ -16,9 +16,9 @@ class Labels:
         self.c = {}        # address -> latest name
         self.c_names = {}  # address -> all names it ever had
         self.c_sorted = []
-        self.traces = {}   # (number, mcode) -> label of its start
+        self.traces = {}   # (number, mcode) -> label of its start, or its symbol
         self.aliases = []  # chunk texts, in order of appearance
-        self.pending = []  # trace symbols of the table: their prototypes may follow
+        self.pending = []  # trace symbols of the table: their prototypes come after them
 
     def add(self, sym):
         if sym.kind == "lua":
@@ -39,7 +39,9 @@ class Labels:
         self.pending = []
 
     def _trace(self, sym):
-        self.traces[sym.num, sym.mcode] = self._lua(sym.addr, sym.line)
+        # The prototype as it is named now; when it has no name yet, the next it gets.
+        known = sym.addr in self.lua
+        self.traces[sym.num, sym.mcode] = self._lua(sym.addr, sym.line) if known else sym
 
     def _chunk(self, sym):
         name = sym.name
@@ -73,8 +75,7 @@ class Labels:
         if ev.source == "internal":
             return b"INTERNAL"
         if ev.source == "lua":
-            builtin = self.lua.get(ev.addr, (b"", False))[1]
-            if ev.line in (0, MAX64) and not builtin:
+            if ev.line in (0, MAX64):
                 return b"INTERNAL"
             return self._lua(ev.addr, ev.line)
         if ev.source == "c":
@@ -83,4 +84,8 @@ class Labels:
         if ev.mcode:
             label += b" %#x" % ev.mcode
         start = self.traces.get((ev.num, ev.mcode))
-        return label if start is None else label + b" started at " + start
+        if start is None:
+            return label
+        if not isinstance(start, bytes):
+            start = self._lua(start.addr, start.line)
+        return label + b" started at " + start

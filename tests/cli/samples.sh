@@ -16,12 +16,12 @@ failed=0
 # check NAME COMMAND...
 check()
 {
-	name=$1
+	what=$1
 	shift
 	if "$@" >"$work/why" 2>&1; then
-		echo "ok $name"
+		echo "ok $what"
 	else
-		echo "not ok $name"
+		echo "not ok $what"
 		head -20 "$work/why" | sed 's/^/    /'
 		failed=1
 	fi

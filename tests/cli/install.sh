@@ -2,14 +2,17 @@
 # uninstall takes all of it away.
 . "$(dirname "$0")/lib.sh"
 
+# The settings of the build (SAN, CFLAGS, prefix) are in the environment.
 build=$(dirname "$LJPERF")
 make_it()
 {
-	make -C "$LJPERF_SOURCE" O="$build" ${CC:+CC="$CC"} ${BUILD_ARGS:-} DESTDIR="$TMPDIR/root" "$@"
+	make -C "$LJPERF_SOURCE" O="$build" DESTDIR="$TMPDIR/root" "$@"
 }
 
-holds "make install" make_it install
-prefix=$TMPDIR/root/usr/local
+run make_it install
+is "make install" "$status" 0
+is "nothing is compiled for it" "$(echo "$out" | grep '^  CC')" ""
+prefix=$(dirname "$(dirname "$(find "$TMPDIR/root" -path '*/bin/ljperf')")")
 for file in bin/ljperf libexec/ljperf/ljperf-luajit share/man/man1/ljperf.1 \
 	share/man/man1/ljperf-record.1 share/man/man5/ljperf-file.5 \
 	share/bash-completion/completions/ljperf share/zsh/site-functions/_ljperf; do

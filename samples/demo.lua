@@ -21,8 +21,8 @@ local function parse_line(line)
 end
 
 -- Meant to save work, but each receipt number is new, so that no entry is
--- ever used again.
-local receipts = {}
+-- ever used again; and as a global it outlives everything else.
+receipts = {}
 
 local function receipt(number, fields)
 	local text = receipts[number]

@@ -38,6 +38,7 @@ class Row:
         self.events = self.new = self.old = 0
         self.own_new = self.own_count = 0  # sized by this row, for HEAP SUMMARY
         self.chains = {}
+        self.reused = []  # (label, size) of blocks whose address was handed out again
 
 
 class Tool:
@@ -79,7 +80,8 @@ class Tool:
             known = self.link(row, ev.old_addr, ev.new_size)
         if ev.kind != "free":
             if "2" not in self.on and ev.new_addr in self.heap:
-                self.link(row, ev.new_addr, 0)
+                size, _, owner = self.heap[ev.new_addr]
+                row.reused.append((owner, size))
             self.heap[ev.new_addr] = (ev.new_size, key, label)
         if ev.kind == "alloc" or (ev.kind == "realloc" and
                                   not ("2" in self.on if known else "3" in self.on)):
@@ -119,6 +121,9 @@ class Tool:
                     if chain.freed or "6" not in self.on:
                         o.live -= chain.freed
                         o.frees += chain.count
+                for label, size in row.reused:
+                    owner(label).live -= size
+                    owner(label).frees += 1
         if "6" in self.on:
             return {k: o for k, o in owners.items() if o.live > 0}
         return {k: o for k, o in owners.items()

@@ -12,6 +12,7 @@
 #define LJPERF_VENDOR_LUAJIT_LAYOUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "vendor/luajit/api.h"
@@ -42,6 +43,7 @@ struct lj_layout {
 	uint32_t t_minsize; /* no trace takes fewer bytes */
 
 	uint64_t probe_ns; /* what the probe cost */
+	char version[64];  /* jit.version */
 };
 
 /* Finds the layout of the library behind API in a scratch state of its own

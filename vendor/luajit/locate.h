@@ -52,6 +52,12 @@ static inline uint8_t *lj_ptr(const void *p, uint32_t off)
 	return *(uint8_t *const *)((const uint8_t *)p + off);
 }
 
+/* The block that holds L's stack. */
+static inline void *lj_stack(const struct lj_layout *lay, lua_State *L)
+{
+	return lj_ptr(L, lay->l_stack);
+}
+
 /* Line of instruction POS of prototype PT; 0 when it has none (stripped). */
 static inline uint32_t lj_line(const struct lj_layout *lay, const uint8_t *pt, uint32_t pos)
 {

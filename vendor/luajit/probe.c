@@ -173,6 +173,10 @@ static int open_state(struct probe *p)
 		return probe__fail(p, "it refuses an allocator of its host (only GC64 builds are supported)");
 	p->api->luaL_openlibs(p->L);
 	p->api->lua_gc(p->L, LUA_GCSTOP, 0);
+	p->api->lua_getfield(p->L, LUA_GLOBALSINDEX, "jit");
+	p->api->lua_getfield(p->L, -1, "version");
+	snprintf(p->lay->version, sizeof(p->lay->version), "%s", p->api->lua_tolstring(p->L, -1, NULL));
+	p->api->lua_settop(p->L, 0);
 	return probe__run(p, p->L, "jit.off()", "=ljperf probe");
 }
 

@@ -1,0 +1,183 @@
+/* hook.c - the allocator that stands in for a recorded VM's own: finds out
+ * who asks, calls the real one, and writes one record into the ring.
+ *
+ * The hot path of ljperf.  It must not allocate, lock, throw or call Lua; it
+ * blocks only while the ring is full.
+ */
+#include "backends/luajit/vm.h"
+
+#include <time.h>
+
+#include "formats/ljm.h"
+
+/* Events between two looks at the clock: a look costs about as much as half
+ * an event, and time marks need not be finer than the coarse clock's tick. */
+#define CLOCK_EVERY 16
+
+static const uint8_t vmstates[] = {
+	[LJ_VM_UNKNOWN] = LJM_VMSTATE_UNKNOWN, [LJ_VM_HOST] = LJM_VMSTATE_HOST,
+	[LJ_VM_LUA] = LJM_VMSTATE_INTERP,      [LJ_VM_C] = LJM_VMSTATE_C,
+	[LJ_VM_TRACE] = LJM_VMSTATE_TRACE,     [LJ_VM_GC] = LJM_VMSTATE_GC,
+	[LJ_VM_EXIT] = LJM_VMSTATE_EXIT,       [LJ_VM_RECORD] = LJM_VMSTATE_RECORD,
+	[LJ_VM_OPT] = LJM_VMSTATE_OPT,	       [LJ_VM_ASM] = LJM_VMSTATE_ASM,
+};
+
+/* Compares the two ways to find a place; the public API has the last word.
+ * It is only asked where a frame was looked at. */
+static void check_oracle(struct agent_vm *vm, struct lj_place *at)
+{
+	struct lj_place slow = { .L = at->L };
+
+	if (!at->L)
+		return;
+	lj_locate_slow(&vm->lay, vm->api, at->L, &slow);
+	atomic_fetch_add_explicit(&vm->out.ring->oracle_compared, 1, memory_order_relaxed);
+	if (slow.where == at->where && slow.num == at->num && slow.addr == at->addr)
+		return;
+	atomic_fetch_add_explicit(&vm->out.ring->oracle_wrong, 1, memory_order_relaxed);
+	*at = slow;
+}
+
+/* Describes what AT names, once in the life of each prototype and trace.
+ * What could not be described must not be named: it is the VM's then. */
+static inline void describe(struct agent_vm *vm, struct lj_place *at)
+{
+	bool ok = true;
+
+	switch (at->where) {
+	case LJ_AT_LINE:
+		ok = at->addr == vm->last_pt || describe_proto(vm, at->addr, at);
+		break;
+	case LJ_AT_TRACE:
+		ok = at->addr == vm->last_trace || describe_trace(vm, at);
+		break;
+	case LJ_AT_CFUNC:
+		ok = at->addr == vm->last_cfunc || describe_cfunc(vm, at->addr);
+		break;
+	case LJ_AT_VM:
+		break;
+	}
+	if (__builtin_expect(!ok, 0)) {
+		at->where = LJ_AT_VM;
+		at->num = LJ_VM_UNKNOWN;
+	}
+}
+
+static void look_at_clock(struct agent_vm *vm)
+{
+	struct timespec ts;
+	uint64_t now;
+
+	vm->clock_countdown = CLOCK_EVERY;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	if (now == vm->last_time)
+		return;
+	vm->last_time = now;
+	producer__ctl(&vm->out, CTL_TIME, &now, 1);
+}
+
+/* word0 and what belongs to it: size is the new one, of a free the old one. */
+static inline void put_head(struct agent_vm *vm, unsigned type, const struct lj_place *at, uint64_t size)
+{
+	static const uint8_t sources[] = {
+		[LJ_AT_VM] = LJM_SRC_INTERNAL, [LJ_AT_LINE] = LJM_SRC_LUA,
+		[LJ_AT_CFUNC] = LJM_SRC_C,     [LJ_AT_TRACE] = LJM_SRC_TRACE,
+	};
+	struct producer *out = &vm->out;
+	unsigned source = sources[at->where], part = 0;
+	uint64_t num = at->num;
+
+	if (at->where == LJ_AT_VM) {
+		part = vmstates[num];
+		num = 0;
+	} else if (at->where == LJ_AT_CFUNC) {
+		num = 0;
+	}
+	if (__builtin_expect(num > RING_NUM_MAX || size > RING_SIZE_MAX, 0)) {
+		producer__put(out, ring_word0(type, source, part, 0, 0) | RING_WIDE);
+		producer__put(out, num);
+		producer__put(out, size);
+	} else {
+		producer__put(out, ring_word0(type, source, part, num, size));
+	}
+	if (at->where == LJ_AT_LINE || at->where == LJ_AT_CFUNC)
+		producer__put(out, (uint64_t)(uintptr_t)at->addr);
+}
+
+/* Longest record of an event: word0, num and size, place, three of blocks. */
+#define EVENT_WORDS 7
+
+static inline bool event_room(struct agent_vm *vm)
+{
+	if (__builtin_expect(--vm->clock_countdown == 0, 0))
+		look_at_clock(vm);
+	if (__builtin_expect(producer__room(&vm->out, EVENT_WORDS), 1))
+		return true;
+	vm->out.lost++;
+	atomic_fetch_add_explicit(&vm->out.ring->lost, 1, memory_order_relaxed);
+	return false;
+}
+
+static inline void emit(struct agent_vm *vm, unsigned type, const struct lj_place *at, uint64_t size,
+			const void *addr)
+{
+	if (!event_room(vm))
+		return;
+	put_head(vm, type, at, size);
+	producer__put(&vm->out, (uint64_t)(uintptr_t)addr);
+	producer__publish(&vm->out);
+}
+
+static void emit_realloc(struct agent_vm *vm, const struct lj_place *at, const void *old, uint64_t osize,
+			 const void *new, uint64_t nsize)
+{
+	if (!event_room(vm))
+		return;
+	put_head(vm, RING_REALLOC, at, nsize);
+	producer__put(&vm->out, (uint64_t)(uintptr_t)old);
+	producer__put(&vm->out, (uint64_t)(uintptr_t)new);
+	producer__put(&vm->out, osize);
+	producer__publish(&vm->out);
+}
+
+/* A large enough block may be a prototype or a trace, or, while the VM is
+ * being closed, the main thread's stack. */
+static void *hook_free(struct agent_vm *vm, const struct lj_place *at, void *ptr, size_t size)
+{
+	lua_Alloc alloc = vm->alloc;
+	void *ud = vm->alloc_ud;
+
+	if (size >= vm->min_described)
+		describe_forget(vm, ptr);
+	emit(vm, RING_FREE, at, size, ptr);
+	if (__builtin_expect(ptr == vm->stack, 0))
+		agent_detach(vm); /* VM is not ours to use after this */
+	return alloc(ud, ptr, size, 0);
+}
+
+void *agent_hook(void *ud, void *ptr, size_t osize, size_t nsize)
+{
+	struct agent_vm *vm = ud;
+	struct lj_place at;
+	void *new;
+
+	if (__builtin_expect(!*vm->alive || vm->out.dead, 0))
+		return vm->alloc(vm->alloc_ud, ptr, osize, nsize);
+	/* First of all: while the VM's stack moves, the old frames are gone
+	 * after the call. */
+	lj_locate(&vm->lay, vm->api, vm->g, &at);
+	if (__builtin_expect(vm->oracle, 0))
+		check_oracle(vm, &at);
+	describe(vm, &at);
+	if (nsize == 0)
+		return ptr ? hook_free(vm, &at, ptr, osize) : vm->alloc(vm->alloc_ud, NULL, osize, 0);
+	new = vm->alloc(vm->alloc_ud, ptr, osize, nsize);
+	if (__builtin_expect(!new, 0))
+		return NULL; /* no event: nothing has changed */
+	if (!ptr)
+		emit(vm, RING_ALLOC, &at, nsize, new);
+	else
+		emit_realloc(vm, &at, ptr, osize, new, nsize);
+	return new;
+}

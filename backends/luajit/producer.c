@@ -1,0 +1,213 @@
+/* producer.c - the slow parts of the agent's end of the ring: making it,
+ * waiting for room, waking the collector, control records.
+ */
+#include "backends/luajit/producer.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A collector that has not read a word for this long is taken for stopped. */
+#define STALL_NS 2000000000u
+#define NAP_NS 50000000
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+int producer__init(struct producer *p, uint32_t bytes, int fd)
+{
+	size_t len = RING_HEADER_BYTES + bytes;
+	struct stat st;
+	int memfd = memfd_create("ljperf-ring", MFD_CLOEXEC);
+	void *map = MAP_FAILED;
+
+	if (memfd >= 0 && ftruncate(memfd, (off_t)len) == 0)
+		map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+	if (map == MAP_FAILED) {
+		int err = errno;
+
+		if (memfd >= 0)
+			close(memfd);
+		return -err;
+	}
+	memset(p, 0, sizeof(*p));
+	p->ring = map;
+	p->ring->magic = RING_MAGIC;
+	p->ring->version = RING_VERSION;
+	p->ring->data_bytes = bytes;
+	p->data = (uint64_t *)(void *)((char *)map + RING_HEADER_BYTES);
+	p->mask = bytes / 8 - 1;
+	p->wake_at = bytes / 32;
+	p->fd = fd;
+	p->fd_inode = fstat(fd, &st) == 0 ? st.st_ino : 0;
+	return memfd;
+}
+
+void producer__exit(struct producer *p)
+{
+	munmap(p->ring, RING_HEADER_BYTES + (p->mask + 1) * 8);
+	p->ring = NULL;
+}
+
+/* The target may have closed our socket and opened a file under its number,
+ * so the socket is only believed while its inode is the one we know. */
+static bool collector_is_gone(const struct producer *p)
+{
+	struct pollfd pfd = { .fd = p->fd };
+	struct stat st;
+
+	if (fstat(p->fd, &st) != 0 || st.st_ino != p->fd_inode)
+		return false;
+	return poll(&pfd, 1, 0) > 0 && (pfd.revents & (POLLHUP | POLLERR));
+}
+
+static void say(const char *text)
+{
+	ssize_t n = write(STDERR_FILENO, text, strlen(text));
+
+	(void)n;
+}
+
+static bool has_room(struct producer *p, unsigned words)
+{
+	p->tail_seen = atomic_load_explicit(&p->ring->tail, memory_order_acquire);
+	return p->head + words - p->tail_seen <= p->mask + 1;
+}
+
+static void nap(struct producer *p, unsigned words)
+{
+	struct timespec ts = { 0, NAP_NS };
+
+	producer__wake(p);
+	atomic_store(&p->ring->producer_waits, 1);
+	if (!has_room(p, words))
+		syscall(SYS_futex, &p->ring->producer_waits, FUTEX_WAIT, 1, &ts, NULL, 0);
+}
+
+/* False when the collector is dead or stopped. */
+static bool wait_for_room(struct producer *p, unsigned words)
+{
+	uint64_t tail = p->tail_seen, since = now_ns();
+
+	while (!has_room(p, words)) {
+		if (p->tail_seen != tail) {
+			tail = p->tail_seen;
+			since = now_ns();
+		}
+		nap(p, words);
+		if (collector_is_gone(p)) {
+			p->dead = true;
+			say("ljperf: the collector is gone, recording stops\n");
+			return false;
+		}
+		if (p->tail_seen == tail && now_ns() - since > STALL_NS) {
+			p->dropping = true;
+			say("ljperf: the collector does not read, events are dropped and counted\n");
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Tells of the events lost so far, when there is room for that and for WORDS
+ * more. */
+static bool tell_lost(struct producer *p, unsigned words)
+{
+	uint64_t w0 = ring_word0(RING_CTL, 0, 0, CTL_LOST, 1);
+
+	if (!has_room(p, words + 2))
+		return false;
+	producer__put(p, w0);
+	producer__put(p, p->lost);
+	p->lost = 0;
+	p->dropping = false;
+	return true;
+}
+
+bool producer__wait(struct producer *p, unsigned words)
+{
+	int saved = errno;
+	bool ok;
+
+	if (p->dead)
+		return false;
+	if (p->lost && !has_room(p, words + 2))
+		ok = false; /* dropping: looked at again at the next event */
+	else if (p->lost)
+		ok = tell_lost(p, words);
+	else if (has_room(p, words))
+		ok = true;
+	else
+		ok = !p->drop && wait_for_room(p, words);
+	errno = saved;
+	return ok;
+}
+
+void producer__wake(struct producer *p)
+{
+	int saved = errno;
+
+	p->wake_at = p->head + (p->mask + 1) / 8;
+	if (atomic_load_explicit(&p->ring->consumer_waits, memory_order_relaxed)) {
+		atomic_store(&p->ring->consumer_waits, 0);
+		syscall(SYS_futex, &p->ring->consumer_waits, FUTEX_WAKE, 1, NULL, NULL, 0);
+	}
+	errno = saved;
+}
+
+bool producer__ctl(struct producer *p, enum ring_ctl kind, const uint64_t *words, unsigned n)
+{
+	unsigned i;
+
+	if (!producer__room(p, n + 1))
+		return false;
+	producer__put(p, ring_word0(RING_CTL, 0, 0, kind, n));
+	for (i = 0; i < n; i++)
+		producer__put(p, words[i]);
+	producer__publish(p);
+	return true;
+}
+
+static bool string_part(struct producer *p, const char *s, size_t len)
+{
+	unsigned words = (unsigned)(len + 7) / 8, i;
+	uint64_t w;
+
+	if (!producer__room(p, words + 2))
+		return false;
+	producer__put(p, ring_word0(RING_CTL, 0, 0, CTL_STRING, words + 1));
+	producer__put(p, len);
+	for (i = 0; i < words; i++) {
+		size_t left = len - i * 8;
+
+		w = 0;
+		memcpy(&w, s + i * 8, left < 8 ? left : 8);
+		producer__put(p, w);
+	}
+	producer__publish(p);
+	return true;
+}
+
+bool producer__string(struct producer *p, const char *s, size_t len)
+{
+	const size_t most = (RING_STRING_WORDS - 1) * 8;
+	size_t n;
+
+	for (; len; s += n, len -= n) {
+		n = len < most ? len : most;
+		if (!string_part(p, s, n))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,104 @@
+/* ring.h - the shared-memory ring between the agent in the target and the
+ * collector: one ring per VM, one producer, one consumer.
+ *
+ * The ring is a memfd of the agent's, sent over a socket.  It outlives the
+ * target, so nothing that was published can be lost.  All is in 8-byte words
+ * of the host's byte order: both ends run on one machine.
+ *
+ *   record := word0 more*
+ *   word0  := type:3 source:3 part:4 num:22 size:31 wide:1   (from bit 0)
+ *
+ * num is a line or trace number and size the new size (free: the old one).
+ * A wide record gives both in words of their own after word0, for values
+ * that do not fit.
+ *
+ *   ALLOC   word0 [num size] [addr of LUA and C source] new_addr
+ *   FREE    word0 [num size] [addr of LUA and C source] old_addr
+ *   REALLOC word0 [num size] [addr of LUA and C source] old_addr new_addr old_size
+ *   CTL     word0 with the kind in num and the number of words that follow in
+ *           size, then those words
+ *
+ * A string follows its CTL record as one or more CTL_STRING records, so that
+ * one longer than the ring passes through it.
+ */
+#ifndef LJPERF_RECORD_RING_H
+#define LJPERF_RECORD_RING_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define RING_MAGIC 0x676e69726d6a6cULL /* "ljmring" */
+#define RING_VERSION 1
+#define RING_HEADER_BYTES 4096
+#define RING_MIN_BYTES (64u << 10)
+#define RING_MAX_BYTES (1u << 30)
+
+struct ring {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t data_bytes; /* a power of two; the data starts at RING_HEADER_BYTES */
+
+	/* Written by the producer. */
+	alignas(64) _Atomic uint64_t head; /* words published since the start */
+	_Atomic uint64_t oracle_compared, oracle_wrong;
+	_Atomic uint64_t lost; /* events dropped so far */
+	_Atomic uint32_t gone; /* enum ring_gone: why nothing follows */
+
+	/* Written by the consumer. */
+	alignas(64) _Atomic uint64_t tail; /* words consumed */
+
+	/* Futexes: 1 while that side sleeps; the other sets 0 and wakes it. */
+	alignas(64) _Atomic uint32_t producer_waits;
+	alignas(64) _Atomic uint32_t consumer_waits;
+};
+
+enum ring_gone { RING_OPEN, RING_CLOSED, RING_GAVE_UP };
+
+enum { RING_ALLOC = 1, RING_FREE = 2, RING_REALLOC = 3, RING_CTL = 4 };
+
+enum ring_ctl {
+	CTL_STRING = 1, /* bytes of the strings of the record before: u64 length, bytes */
+	CTL_PROTO,	/* addr, first line (i64), last line, chunk length, name length; strings */
+	CTL_TRACE,	/* addr of the start's prototype, line, number, root, link, link type */
+	CTL_TIME,	/* ns of CLOCK_MONOTONIC */
+	CTL_MARK,	/* kind, ns of CLOCK_MONOTONIC, name length; string */
+	CTL_LOST,	/* events dropped before this */
+	CTL_MODULE,	/* start, end, file offset, bias, path length, build id length; strings */
+	CTL_MAX,
+};
+
+#define RING_NUM_MAX ((1u << 22) - 1)
+#define RING_SIZE_MAX ((1ull << 31) - 1)
+#define RING_WIDE (1ull << 63)
+#define RING_STRING_WORDS 512 /* most of a CTL_STRING record, without word0 */
+
+static inline uint64_t ring_word0(unsigned type, unsigned source, unsigned part, uint64_t num,
+				  uint64_t size)
+{
+	return type | source << 3 | part << 6 | num << 10 | size << 32;
+}
+
+static inline unsigned ring_type(uint64_t w) { return w & 7; }
+static inline unsigned ring_source(uint64_t w) { return w >> 3 & 7; }
+static inline unsigned ring_part(uint64_t w) { return w >> 6 & 15; }
+static inline uint32_t ring_num(uint64_t w) { return w >> 10 & RING_NUM_MAX; }
+static inline uint32_t ring_size(uint64_t w) { return (uint32_t)(w >> 32 & RING_SIZE_MAX); }
+
+/* What the agent says on the socket, one message per VM, with the memfd
+ * attached.  Strings end with a NUL and are never trusted to. */
+struct ring_hello {
+	uint32_t version; /* RING_VERSION */
+	uint32_t vm_number;
+	uint64_t pid, tid;
+	uint64_t start_mono_ns, start_wall_ns;
+	uint64_t heap_start; /* bytes the VM had in use */
+	uint64_t probe_ns;
+	char vm_version[64];
+	char vm_path[4096];
+	char vm_build_id[64];
+	char vm_options[256];
+	char thread_name[16];
+};
+
+#endif

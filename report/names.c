@@ -217,22 +217,28 @@ void names__func(const struct symtab *st, uint32_t site, struct strbuf *out)
 
 /* ---- the text of multi-line chunks ---- */
 
-/* Every line under its own number: empty ones count, and a last line without
- * a newline is one. */
+static bool is_eol(char c)
+{
+	return c == '\n' || c == '\r';
+}
+
+/* Every line under the number Lua gives it: empty ones count, a last line
+ * without an end is one, and so is what \r\n and \n\r end. */
 static void names__listing(const struct str *text, struct strbuf *out)
 {
-	const char *s = text->s, *end = s + text->len, *nl;
+	const char *s = text->s, *end = s + text->len, *eol;
 	uint64_t line = 1;
 
-	for (; s < end; s = nl + 1, line++) {
-		nl = memchr(s, '\n', (size_t)(end - s));
-		nl = nl ? nl : end;
+	for (; s < end; line++) {
+		for (eol = s; eol < end && !is_eol(*eol);)
+			eol++;
 		strbuf__addu(out, line);
 		strbuf__addstr(out, "\t| ");
-		escape__text(out, s, (size_t)(nl - s), ESCAPE_KEEP_TAB);
+		escape__text(out, s, (size_t)(eol - s), ESCAPE_KEEP_TAB);
 		strbuf__addch(out, '\n');
-		if (nl == end)
-			break;
+		s = eol + 1;
+		if (s < end && is_eol(*s) && *s != *eol)
+			s++;
 	}
 }
 
@@ -249,8 +255,6 @@ void names__aliases(const struct symtab *st, const bool *wanted, struct strbuf *
 		any = true;
 		strbuf__addf(out, "function_alias_%zu:\n", i + 1);
 		names__listing(strpool__get(&st->strings, st->aliases[i]), out);
-		strbuf__addch(out, '\n');
+		strbuf__addstr(out, "\n\n");
 	}
-	if (any)
-		strbuf__addch(out, '\n');
 }

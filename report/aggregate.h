@@ -1,0 +1,107 @@
+/* aggregate.h - one pass over the events of one or more sessions: what each
+ * site allocated, freed and holds.  Used by report.
+ *
+ * A block has one owner: the last site that sized it.  Blocks older than the
+ * recording are unknown until a reallocation makes them known.
+ */
+#ifndef LJPERF_REPORT_AGGREGATE_H
+#define LJPERF_REPORT_AGGREGATE_H
+
+#include "formats/session.h"
+#include "report/escape.h"
+#include "report/live.h"
+#include "report/symtab.h"
+
+/* What a site did.  Bytes are sums, which may exceed 64 bits. */
+struct site_stats {
+	uint64_t n_alloc, n_realloc, n_free; /* events it made */
+	uint64_t n_out; /* blocks it owned that were freed, moved or replaced */
+	u128 alloc_bytes, realloc_new, realloc_old, free_bytes; /* of these events */
+	u128 out_bytes; /* of these blocks */
+};
+
+/* Blocks that are alive at some point. */
+struct site_live {
+	u128 bytes;
+	uint64_t blocks;
+};
+
+/* Of one session, for the summary. */
+struct session_summary {
+	char *name;	  /* of the file */
+	char *command;	  /* of the target; "" unknown */
+	char *vm_version; /* "" unknown */
+	char *features;	  /* the header as text, a line each; "" none */
+	bool has_time;
+	uint64_t duration_ns;
+	struct session_info info;
+	uint64_t n_after_close; /* events that lua_close() made, not counted */
+};
+
+struct totals {
+	uint64_t n_alloc, n_realloc, n_free;
+	u128 alloc_bytes, realloc_new, realloc_old, free_bytes;
+	uint64_t n_failed; /* allocations that gave no memory */
+	u128 failed_bytes;
+	uint64_t n_unknown_free, n_unknown_realloc; /* of blocks never seen */
+	u128 unknown_bytes;
+	uint64_t n_replaced; /* allocations at an address that was alive */
+	uint64_t lost, lost_batches;
+	u128 live_bytes, leaked_bytes;
+	uint64_t live_blocks, leaked_blocks;
+	/* Largest heap of a session; with several, of the one with the largest. */
+	u128 peak;
+	uint64_t peak_event, peak_ns;
+	bool peak_has_time;
+	bool has_leaked; /* every session has a full collection */
+};
+
+enum origin_kind { ORIGIN_REALLOC, ORIGIN_FREE };
+
+/* A site that resized or freed blocks of an owner. */
+struct origin {
+	uint32_t site, owner;
+	enum origin_kind kind;
+};
+
+struct aggregate {
+	struct symtab *symtab;
+	bool want_origins;   /* set before reading */
+	bool count_after_close;
+
+	struct site_stats *stats; /* by site; all below n_stats are valid */
+	size_t n_stats, cap_stats;
+	struct site_live *live;	  /* at the script's end, or where the session ends */
+	struct site_live *leaked; /* after the full collection */
+	size_t n_live, n_leaked;  /* sites beyond have none */
+	struct totals totals;
+	struct session_summary *sessions;
+	size_t n_sessions, cap_sessions;
+	struct origin *origins;
+	size_t n_origins, cap_origins;
+	struct hashmap origin_map;
+
+	struct aggregate_run *run; /* of the session being read */
+};
+
+/* NULL: no memory, see err__msg(). */
+struct aggregate *aggregate__new(void);
+void aggregate__delete(struct aggregate *a);
+
+/* Reads one recording; "-" is standard input.  0 when there was a stream,
+ * complete or not (see the summary's info), or negative with err__msg(). */
+int aggregate__read(struct aggregate *a, const char *path, bool force);
+
+/* Ends the reading: names can be made from here on.  0 or -ENOMEM. */
+int aggregate__finish(struct aggregate *a);
+
+/* What a site holds where the sessions end; consistent with its counts. */
+static inline struct site_live site_stats__live(const struct site_stats *s)
+{
+	return (struct site_live){
+		.bytes = s->alloc_bytes + s->realloc_new - s->out_bytes,
+		.blocks = s->n_alloc + s->n_realloc - s->n_out,
+	};
+}
+
+#endif

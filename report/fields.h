@@ -1,0 +1,48 @@
+/* fields.h - what report can show of a row, sort rows by, and count: three
+ * tables, and the reading of their options.  Used by report and its table view.
+ */
+#ifndef LJPERF_REPORT_FIELDS_H
+#define LJPERF_REPORT_FIELDS_H
+
+#include "report/rows.h"
+
+enum field_type { FIELD_PERCENT, FIELD_BYTES, FIELD_COUNT, FIELD_TEXT };
+
+struct field {
+	const char *name, *heading;
+	enum field_type type;
+	u128 (*value)(const struct row *row); /* BYTES and COUNT */
+	/* TEXT: appends the text of a site, which keys the rows. */
+	void (*text)(const struct symtab *st, uint32_t site, struct strbuf *out);
+	bool has_func; /* TEXT: the function's name goes before it */
+};
+
+struct metric {
+	const char *name;
+	const char *noun; /* of what a row without it has none */
+	const struct field *field;
+	u128 (*blocks)(const struct row *row); /* a row without any is left out */
+	bool needs_leaked; /* the state after a full collection */
+};
+
+enum { FIELDS_MAX = 24 };
+
+struct field_list {
+	const struct field *at[FIELDS_MAX];
+	size_t n;
+};
+
+/* Each returns 0, or -EINVAL with err__msg() and a suggestion. */
+int fields__metric(const char *name, const struct metric **out);
+/* "line,chunk": the text fields that key the rows. */
+int fields__sort(const char *list, struct field_list *keys);
+/* "+freed,frees" or "overhead,symbol" or NULL: the columns to show, given the
+ * keys, which are extended by the text fields of SPEC. */
+int fields__columns(const char *spec, const struct metric *m, struct field_list *keys,
+		    struct field_list *columns);
+/* Adds the column of event counts before the first text. */
+void fields__add_events(struct field_list *columns);
+
+bool field_list__has(const struct field_list *l, const struct field *f);
+
+#endif

@@ -1,0 +1,240 @@
+/* info.c - the command info: how and on what a recording was made, what it
+ * holds, and whether it is complete.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ljperf.h"
+#include "report/escape.h"
+#include "report/features.h"
+#include "report/recording.h"
+#include "report/term.h"
+#include "util/error.h"
+#include "util/options.h"
+
+static struct {
+	const char *input;
+	bool force;
+} opt;
+
+static const struct option options[] = {
+	OPT_STRING('i', "input", &opt.input, "FILE", "recording to read, '-' is standard input"),
+	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept corrupt ones"),
+	OPT_END(),
+};
+
+static const char usage[] = "ljperf info [OPTIONS] [FILE...]";
+
+struct info {
+	struct strbuf features;
+	uint64_t n[LJM_REALLOC + 1]; /* events by kind */
+	u128 bytes_new, bytes_old;
+	uint64_t marks, last_ns;
+	bool has_time;
+	struct session_footer footer;
+	struct session_info session;
+};
+
+static int info__header(void *ctx, const struct session_header *h)
+{
+	struct info *in = ctx;
+
+	features__print(h, &in->features);
+	return 0;
+}
+
+static int info__event(void *ctx, const struct ljm_event *ev)
+{
+	struct info *in = ctx;
+
+	in->n[ev->kind & 3]++;
+	in->bytes_new += ev->new_size;
+	in->bytes_old += ev->old_size;
+	return 0;
+}
+
+static int info__mark(void *ctx, const struct session_mark *m)
+{
+	struct info *in = ctx;
+
+	in->marks++;
+	in->has_time = true;
+	in->last_ns = m->time_ns > in->last_ns ? m->time_ns : in->last_ns;
+	return 0;
+}
+
+static int info__time(void *ctx, uint64_t time_ns)
+{
+	struct info *in = ctx;
+
+	in->has_time = true;
+	in->last_ns = time_ns > in->last_ns ? time_ns : in->last_ns;
+	return 0;
+}
+
+static int info__footer(void *ctx, const struct session_footer *f)
+{
+	struct info *in = ctx;
+
+	in->footer = *f;
+	return 0;
+}
+
+/* ---- printing ---- */
+
+static void put_count(struct strbuf *out, const char *name, uint64_t n)
+{
+	strbuf__addf(out, "%s : %llu\n", name, (unsigned long long)n);
+}
+
+static void put_bytes(struct strbuf *out, const char *name, u128 n)
+{
+	strbuf__addf(out, "%s : ", name);
+	number__bytes(out, n);
+	strbuf__addstr(out, " (");
+	number__dec(out, n);
+	strbuf__addstr(out, ")\n");
+}
+
+static void info__put_state(const struct session_info *s, struct strbuf *out)
+{
+	static const char *const states[] = {
+		[SESSION_COMPLETE] = "yes", [SESSION_TRUNCATED] = "no, it was cut",
+		[SESSION_CORRUPT] = "no, it is corrupt",
+	};
+
+	strbuf__addf(out, "complete : %s", states[s->state]);
+	if (s->state != SESSION_COMPLETE) {
+		strbuf__addstr(out, ": ");
+		escape__text(out, s->damage, strlen(s->damage), 0);
+	}
+	strbuf__addch(out, '\n');
+}
+
+static void info__put_format(const struct session_info *s, struct strbuf *out)
+{
+	static const char *const containers[] = {
+		[SESSION_RAW] = "plain stream", [SESSION_RAW_ZSTD] = "zstd-compressed stream",
+		[SESSION_LJPERF] = "session file",
+	};
+
+	strbuf__addf(out, "format : %s, %s\n", containers[s->container],
+		     ljm_variant__name(s->variant));
+}
+
+/* Sums of the footer are 64 bits; ours are compared as such. */
+static void info__put_footer(const struct info *in, struct strbuf *out)
+{
+	const struct session_footer *f = &in->footer;
+	bool agree = f->n_alloc == in->n[LJM_ALLOC] && f->n_free == in->n[LJM_FREE] &&
+		     f->n_realloc == in->n[LJM_REALLOC] &&
+		     f->bytes_new == (uint64_t)in->bytes_new &&
+		     f->bytes_old == (uint64_t)in->bytes_old;
+
+	strbuf__addf(out, "footer totals : %s\n",
+		     agree ? "agree with the events" : "do not agree with the events");
+	if (!agree)
+		strbuf__addf(out, "footer events : %llu alloc, %llu free, %llu realloc\n",
+			     (unsigned long long)f->n_alloc, (unsigned long long)f->n_free,
+			     (unsigned long long)f->n_realloc);
+	put_bytes(out, "peak heap", f->peak);
+	put_count(out, "most live blocks", f->max_live_blocks);
+	strbuf__addstr(out, "end of target : ");
+	features__end(f, out);
+	strbuf__addch(out, '\n');
+}
+
+static void info__put_sizes(const struct session_info *s, struct strbuf *out)
+{
+	put_bytes(out, "file size", s->file_bytes);
+	put_bytes(out, "stream size", s->stream_bytes);
+	if (s->n_events)
+		strbuf__addf(out, "bytes per event : %.2f in the file, %.2f in the stream\n",
+			     (double)s->file_bytes / (double)s->n_events,
+			     (double)s->stream_bytes / (double)s->n_events);
+}
+
+static void info__put(const struct info *in, const char *path, struct strbuf *out)
+{
+	const struct session_info *s = &in->session;
+
+	strbuf__addstr(out, "file : ");
+	escape__text(out, path, strlen(path), 0);
+	strbuf__addch(out, '\n');
+	info__put_format(s, out);
+	info__put_state(s, out);
+	strbuf__addmem(out, in->features.buf, in->features.len);
+	strbuf__addf(out, "events : %llu (%llu alloc, %llu free, %llu realloc)\n",
+		     (unsigned long long)s->n_events, (unsigned long long)in->n[LJM_ALLOC],
+		     (unsigned long long)in->n[LJM_FREE], (unsigned long long)in->n[LJM_REALLOC]);
+	put_count(out, "symbols", s->n_symbols);
+	put_count(out, "marks", in->marks);
+	put_bytes(out, "new bytes", in->bytes_new);
+	put_bytes(out, "old bytes", in->bytes_old);
+	put_count(out, "lost events", s->lost_events);
+	if (s->lost_batches)
+		put_count(out, "damaged batches", s->lost_batches);
+	if (in->has_time || s->has_footer) {
+		strbuf__addstr(out, "duration : ");
+		number__time(out, s->has_footer ? in->footer.duration_ns : in->last_ns);
+		strbuf__addch(out, '\n');
+	}
+	if (s->has_footer)
+		info__put_footer(in, out);
+	info__put_sizes(s, out);
+}
+
+/* 1 when the recording is corrupt, 0, or negative. */
+static int info__show(const char *path)
+{
+	static const struct session_handlers handlers = {
+		.header = info__header,
+		.event = info__event,
+		.mark = info__mark,
+		.time = info__time,
+		.footer = info__footer,
+	};
+	struct info in = { .last_ns = 0 };
+	struct strbuf out = STRBUF_INIT;
+	int err = recording__read(path, opt.force, &handlers, &in, &in.session);
+
+	if (!err) {
+		info__put(&in, path, &out);
+		if (out.failed || in.features.failed)
+			err = err__set(-ENOMEM, "out of memory for the output");
+		term__flush(&out);
+	}
+	strbuf__exit(&out);
+	strbuf__exit(&in.features);
+	return err ? err : in.session.state == SESSION_CORRUPT;
+}
+
+static int info__show_all(int n, const char **paths)
+{
+	int i, ret = 0, corrupt = 0;
+
+	if (opt.input || !n)
+		ret = info__show(opt.input ? opt.input : RECORDING_DEFAULT);
+	for (i = 0; i < n && ret >= 0; i++) {
+		corrupt |= ret;
+		if (i || opt.input)
+			fputc('\n', stdout);
+		ret = info__show(paths[i]);
+	}
+	return ret < 0 ? ret : corrupt | ret;
+}
+
+int cmd_info(int argc, const char **argv)
+{
+	int n = options__parse(argc, argv, options, usage, 0, NULL), ret = n;
+
+	if (n == OPTIONS_HELP)
+		return EXIT_SUCCESS;
+	if (n >= 0)
+		ret = info__show_all(n, argv + 1);
+	if (ret < 0)
+		fprintf(stderr, "ljperf: %s\n", err__msg());
+	return ret < 0 || (ret > 0 && !opt.force) ? EXIT_LJPERF : EXIT_SUCCESS;
+}

@@ -1,0 +1,125 @@
+/* recording.c - opening recordings; see recording.h. */
+#include "report/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/error.h"
+
+/* Where the progress line stands; one recording is read at a time. */
+static struct {
+	bool terminal, shown;
+	uint64_t start_ns, last_ns;
+} progress;
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void progress__begin(void)
+{
+	progress.terminal = isatty(STDERR_FILENO) == 1;
+	progress.shown = false;
+	progress.start_ns = progress.last_ns = now_ns();
+}
+
+void recording__progress(uint64_t n_events)
+{
+	uint64_t now;
+
+	if (!progress.terminal)
+		return;
+	now = now_ns();
+	if (now - progress.start_ns < 1000000000 || now - progress.last_ns < 200000000)
+		return;
+	progress.last_ns = now;
+	progress.shown = true;
+	fprintf(stderr, "\rljperf: %.1f M events read ", (double)n_events / 1e6);
+}
+
+static void progress__end(void)
+{
+	if (progress.shown)
+		fprintf(stderr, "\r%*s\r", 40, "");
+}
+
+static int open_error(const char *path)
+{
+	int errnum = errno;
+
+	if (errnum == ENOENT && !strcmp(path, RECORDING_DEFAULT))
+		return err__set(-errnum, "cannot open '%s': %s (run 'ljperf record' first)", path,
+				strerror(errnum));
+	return err__errno(errnum, "cannot open '%s'", path);
+}
+
+/* As perf: what another user wrote may have been made to deceive. */
+static int check_file(int fd, const char *path, bool force)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return err__errno(errno, "cannot read '%s'", path);
+	if (S_ISDIR(st.st_mode))
+		return err__errno(EISDIR, "cannot read '%s'", path);
+	if (!force && st.st_uid && st.st_uid != geteuid())
+		return err__set(-EPERM, "'%s' belongs to another user (use -f to read it all the same)",
+				path);
+	return 0;
+}
+
+static int recording__open(const char *path, bool force)
+{
+	int fd, err;
+
+	if (!strcmp(path, "-"))
+		return STDIN_FILENO;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return open_error(path);
+	err = check_file(fd, path, force);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+int recording__read(const char *path, bool force, const struct session_handlers *h, void *ctx,
+		struct session_info *info)
+{
+	int fd = recording__open(path, force), err = -ENOMEM;
+	struct session_reader *r;
+
+	if (fd < 0)
+		return fd;
+	progress__begin();
+	r = session_reader__new_fd(fd, strcmp(path, "-") ? path : "standard input");
+	if (r) {
+		err = session_reader__run(r, h, ctx);
+		*info = *session_reader__info(r);
+	}
+	session_reader__delete(r);
+	progress__end();
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return err;
+}
+
+bool recording__warn(const char *name, const struct session_info *info)
+{
+	if (info->state == SESSION_COMPLETE)
+		return false;
+	fprintf(stderr, "ljperf: warning: '%s' is %s: %s; what follows it is missing\n", name,
+		info->state == SESSION_CORRUPT ? "corrupt" : "cut", info->damage);
+	return info->state == SESSION_CORRUPT;
+}

@@ -1,0 +1,200 @@
+/* script.c - the command script: every event, one line each, as text or as
+ * JSON lines; see script_line.h for the lines.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ljperf.h"
+#include "report/grow.h"
+#include "report/recording.h"
+#include "report/script_line.h"
+#include "report/term.h"
+#include "util/error.h"
+#include "util/options.h"
+
+enum { FLUSH_BYTES = 1 << 16, NOBODY_READS = -EPIPE };
+
+static struct {
+	const char *input, *fields;
+	bool force, json, symbols, quiet;
+} opt;
+
+static const struct option options[] = {
+	OPT_STRING('i', "input", &opt.input, "FILE", "recording to read, '-' is standard input"),
+	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept corrupt ones"),
+	OPT_STRING('F', "fields", &opt.fields, "FIELDS",
+		   "of number, time, event, source, symbol, detail, block"),
+	OPT_BOOL(0, "json", &opt.json, "a JSON object on each line"),
+	OPT_BOOL(0, "symbols", &opt.symbols, "show symbols where they are defined, too"),
+	OPT_BOOL('q', "quiet", &opt.quiet, "no warnings"),
+	OPT_END(),
+};
+
+static const char usage[] = "ljperf script [OPTIONS] [FILE]";
+
+struct script {
+	struct symtab *symtab;
+	const struct script_line_ops *ops;
+	unsigned fields;
+	struct strbuf out;
+	/* What a line says of a site is made once. */
+	struct strpool texts;
+	uint32_t *text_of; /* by site, STR_NONE: not made yet */
+	size_t n_text_of, cap_text_of;
+	size_t n_cnames; /* C names there were when functions were sorted */
+	struct script_when when;
+};
+
+static int script__flush(struct script *s)
+{
+	if (s->out.failed)
+		return err__set(-ENOMEM, "out of memory for the output");
+	if (s->out.len < FLUSH_BYTES)
+		return 0;
+	recording__progress(s->when.number);
+	return term__flush(&s->out) ? 0 : NOBODY_READS;
+}
+
+/* C functions may get their name from a neighbour: the list of them must be
+ * up to date. */
+static int script__sort_c(struct script *s)
+{
+	if (s->n_cnames == s->symtab->cfuncs.n_names && s->symtab->cfuncs.by_addr)
+		return 0;
+	s->n_cnames = s->symtab->cfuncs.n_names;
+	return symtab__finish(s->symtab);
+}
+
+static int script__make_text(struct script *s, uint32_t site)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err = s->symtab->sites[site].source == LJM_SRC_C ? script__sort_c(s) : 0;
+
+	if (err)
+		return err;
+	for (; s->n_text_of <= site; s->n_text_of++) {
+		if (GROW(s->text_of, s->cap_text_of, s->n_text_of))
+			return err__set(-ENOMEM, "out of memory for names");
+		s->text_of[s->n_text_of] = STR_NONE;
+	}
+	s->ops->site(s->symtab, site, s->fields, &text);
+	if (!text.failed)
+		s->text_of[site] = strpool__intern(&s->texts, strbuf__str(&text), text.len);
+	strbuf__exit(&text);
+	return s->text_of[site] == STR_NONE ? err__set(-ENOMEM, "out of memory for names") : 0;
+}
+
+static int script__event(void *ctx, const struct ljm_event *ev)
+{
+	struct script *s = ctx;
+	uint32_t site = symtab__site(s->symtab, &ev->loc, ev->vmstate);
+	int err;
+
+	if (site == SITE_NONE)
+		return -ENOMEM;
+	if (site >= s->n_text_of || s->text_of[site] == STR_NONE) {
+		err = script__make_text(s, site);
+		if (err)
+			return err;
+	}
+	s->when.number++;
+	s->ops->event(ev, &s->when, strpool__get(&s->texts, s->text_of[site]), s->fields, &s->out);
+	return script__flush(s);
+}
+
+static int script__symbol(void *ctx, const struct ljm_symbol *sym)
+{
+	struct script *s = ctx;
+	int err = symtab__symbol(s->symtab, sym);
+
+	if (!err && opt.symbols) {
+		s->ops->symbol(sym, &s->when, &s->out);
+		err = script__flush(s);
+	}
+	return err;
+}
+
+static int script__mark(void *ctx, const struct session_mark *m)
+{
+	struct script *s = ctx;
+
+	s->ops->mark(m, &s->when, &s->out);
+	return script__flush(s);
+}
+
+static int script__lost(void *ctx, uint64_t n)
+{
+	struct script *s = ctx;
+
+	s->ops->lost(n, &s->when, &s->out);
+	return script__flush(s);
+}
+
+static int script__time(void *ctx, uint64_t time_ns)
+{
+	struct script *s = ctx;
+
+	s->when.has_time = true;
+	s->when.time_ns = time_ns;
+	return 0;
+}
+
+static int script__read(struct script *s, const char *path, struct session_info *info)
+{
+	static const struct session_handlers handlers = {
+		.symbol = script__symbol,
+		.event = script__event,
+		.mark = script__mark,
+		.time = script__time,
+		.lost = script__lost,
+	};
+	int err;
+
+	s->symtab = symtab__new();
+	if (!s->symtab)
+		return -ENOMEM;
+	symtab__begin_session(s->symtab);
+	err = recording__read(path, opt.force, &handlers, s, info);
+	term__flush(&s->out); /* what was read before an error, too */
+	return err;
+}
+
+static int script__run(const char *path)
+{
+	struct script s = { .ops = opt.json ? &script_json : &script_text };
+	struct session_info info = { .state = SESSION_COMPLETE };
+	struct term term;
+	int err = script_fields__parse(opt.fields, &s.fields);
+
+	if (err)
+		return err;
+	term__begin(&term);
+	err = script__read(&s, path, &info);
+	term__end(&term);
+	if (!err && opt.quiet)
+		err = info.state == SESSION_CORRUPT;
+	else if (!err)
+		err = recording__warn(path, &info);
+	strbuf__exit(&s.out);
+	strpool__exit(&s.texts);
+	free(s.text_of);
+	symtab__delete(s.symtab);
+	return err == NOBODY_READS ? 0 : err;
+}
+
+int cmd_script(int argc, const char **argv)
+{
+	int n = options__parse(argc, argv, options, usage, 0, NULL), ret = n;
+
+	if (n == OPTIONS_HELP)
+		return EXIT_SUCCESS;
+	if (n > 1 || (n == 1 && opt.input))
+		ret = err__set(-EINVAL, "script reads one file, not '%s' too", argv[n]);
+	if (ret >= 0)
+		ret = script__run(opt.input ? opt.input : n ? argv[1] : RECORDING_DEFAULT);
+	if (ret < 0)
+		fprintf(stderr, "ljperf: %s\n", err__msg());
+	return ret < 0 || (ret > 0 && !opt.force) ? EXIT_LJPERF : EXIT_SUCCESS;
+}

@@ -1,0 +1,138 @@
+/* summary.c - the "#" lines above a table: what was recorded, and the totals.
+ * Called by the table view.
+ */
+#include "report/view.h"
+
+#define SEPARATOR " \xc2\xb7 " /* a middle dot */
+
+static void add_events(uint64_t n, struct strbuf *out)
+{
+	strbuf__addu(out, n);
+	strbuf__addstr(out, n == 1 ? " event" : " events");
+}
+
+static void summary__session(const struct session_summary *s, struct strbuf *out)
+{
+	strbuf__addstr(out, "# ");
+	escape__text(out, s->name, strlen(s->name), 0);
+	strbuf__addstr(out, ": ");
+	if (s->command && *s->command) {
+		strbuf__addstr(out, s->command); /* escaped when it was made */
+		strbuf__addstr(out, ", ");
+	}
+	if (s->vm_version && *s->vm_version) {
+		escape__text(out, s->vm_version, strlen(s->vm_version), 0);
+		strbuf__addstr(out, ", ");
+	}
+	if (s->has_time) {
+		number__time(out, s->duration_ns);
+		strbuf__addstr(out, ", ");
+	}
+	add_events(s->info.n_events, out);
+	strbuf__addch(out, '\n');
+}
+
+static void summary__format(const struct session_summary *s, struct strbuf *out)
+{
+	static const char *const containers[] = {
+		[SESSION_RAW] = "plain", [SESSION_RAW_ZSTD] = "zstd", [SESSION_LJPERF] = "session file",
+	};
+
+	strbuf__addf(out, "# format %s (%s), %llu symbols, ", ljm_variant__name(s->info.variant),
+		     containers[s->info.container], (unsigned long long)s->info.n_symbols);
+	number__bytes(out, s->info.file_bytes);
+	if (s->n_after_close)
+		strbuf__addf(out, ", %llu events of closing not counted",
+			     (unsigned long long)s->n_after_close);
+	strbuf__addch(out, '\n');
+}
+
+static void summary__peak(const struct totals *t, struct strbuf *out)
+{
+	strbuf__addstr(out, SEPARATOR "peak ");
+	number__bytes(out, t->peak);
+	if (t->peak_has_time) {
+		strbuf__addstr(out, " at ");
+		number__time(out, t->peak_ns);
+	} else if (t->peak_event) {
+		strbuf__addf(out, " at event %llu", (unsigned long long)t->peak_event);
+	}
+}
+
+static void summary__totals(const struct aggregate *a, struct strbuf *out)
+{
+	const struct totals *t = &a->totals;
+
+	strbuf__addstr(out, "# allocated ");
+	number__bytes(out, t->alloc_bytes + t->realloc_new);
+	strbuf__addstr(out, " in ");
+	number__count(out, t->n_alloc);
+	strbuf__addstr(out, t->n_alloc == 1 ? " allocation" : " allocations");
+	if (t->n_realloc) {
+		strbuf__addstr(out, " and ");
+		number__count(out, t->n_realloc);
+		strbuf__addstr(out, t->n_realloc == 1 ? " reallocation" : " reallocations");
+	}
+	summary__peak(t, out);
+	strbuf__addstr(out, SEPARATOR "live at exit ");
+	number__bytes(out, t->live_bytes);
+	if (t->has_leaked) {
+		strbuf__addstr(out, ", after full GC ");
+		number__bytes(out, t->leaked_bytes);
+	}
+	strbuf__addch(out, '\n');
+}
+
+/* One item of the line of losses. */
+static void add_loss(struct strbuf *out, size_t start, uint64_t n, const char *what)
+{
+	if (!n)
+		return;
+	strbuf__addstr(out, out->len > start ? SEPARATOR : "# ");
+	strbuf__addu(out, n);
+	strbuf__addch(out, ' ');
+	strbuf__addstr(out, what);
+}
+
+static void summary__losses(const struct totals *t, struct strbuf *out)
+{
+	size_t start = out->len;
+
+	add_loss(out, start, t->n_unknown_free + t->n_unknown_realloc,
+		 "frees or reallocations of unknown blocks, older than the recording");
+	add_loss(out, start, t->n_failed, "failed allocations");
+	add_loss(out, start, t->n_replaced, "allocations at an address that was alive");
+	add_loss(out, start, t->lost, "events lost");
+	add_loss(out, start, t->lost_batches, "damaged batches skipped");
+	if (out->len > start)
+		strbuf__addch(out, '\n');
+}
+
+/* The header of a recording, each line behind "# ". */
+static void summary__features(const struct session_summary *s, struct strbuf *out)
+{
+	const char *line = s->features ? s->features : "", *nl;
+
+	for (; (nl = strchr(line, '\n')); line = nl + 1) {
+		strbuf__addstr(out, "# ");
+		strbuf__addmem(out, line, (size_t)(nl + 1 - line));
+	}
+}
+
+void summary__print(const struct aggregate *a, const struct view_opts *o, struct strbuf *out)
+{
+	size_t i;
+
+	for (i = 0; i < a->n_sessions; i++) {
+		summary__session(&a->sessions[i], out);
+		if (o->header || o->header_only)
+			summary__features(&a->sessions[i], out);
+		if (o->header || o->header_only || o->verbose)
+			summary__format(&a->sessions[i], out);
+	}
+	if (o->header_only)
+		return;
+	summary__totals(a, out);
+	summary__losses(&a->totals, out);
+	strbuf__addstr(out, "#\n");
+}

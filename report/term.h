@@ -1,0 +1,26 @@
+/* term.h - what standard output is: a terminal with a pager and colours, or a
+ * pipe with neither.  Used by report and script.
+ */
+#ifndef LJPERF_REPORT_TERM_H
+#define LJPERF_REPORT_TERM_H
+
+#include <stdbool.h>
+
+#include "util/strbuf.h"
+
+struct term {
+	bool color;	  /* a terminal, and NO_COLOR is not set */
+	unsigned columns; /* of the terminal; 0: no limit */
+	int saved_fd;	  /* standard output while a pager runs, else -1 */
+	int pager_pid;
+};
+
+/* Looks at standard output, and starts LJPERF_PAGER, PAGER or less when it is
+ * a terminal. */
+void term__begin(struct term *t);
+void term__end(struct term *t); /* waits for the pager */
+
+/* Writes SB to stdout and empties it.  False when nobody reads any more. */
+bool term__flush(struct strbuf *sb);
+
+#endif

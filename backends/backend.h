@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum { EVENT_ALLOC = 1 };
 
@@ -37,6 +38,9 @@ struct agent_vm;
  * with a sentence in agent__why(): nothing has been changed then. */
 int agent__init(const struct agent_options *opts);
 const char *agent__why(void);
+
+/* One line about the VM that agent__init() found, and what finding it cost. */
+void agent__print_probe(FILE *out);
 
 /* Starts recording L's allocations.  NULL with a sentence in agent__why();
  * the state runs on unharmed.  Freed when the state is closed. */

@@ -248,6 +248,18 @@ static void end_recording(lua_State *L, const struct runner *r)
 
 /* ---- options ---- */
 
+/* --probe, for ljperf list: one line on stdout, and whether it can record. */
+static int print_probe(const struct runner *r)
+{
+	int err = agent__init(&r->agent);
+
+	if (err)
+		puts(agent__why());
+	else
+		agent__print_probe(stdout);
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 static int usage(void)
 {
 	fputs("usage: ljperf-luajit [-jCMD] [-OOPT] SCRIPT [ARG...]\n"
@@ -297,6 +309,8 @@ int main(int argc, char **argv)
 	int status;
 
 	(void)argc;
+	if (argv[1] && strcmp(argv[1], "--probe") == 0)
+		return print_probe(&r);
 	if (!parse(&r, argv))
 		return usage();
 	r.agent.vm_options = "";

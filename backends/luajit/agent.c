@@ -133,6 +133,15 @@ static void describe_library(struct ring_hello *hello)
 		snprintf(hello->vm_path, sizeof(hello->vm_path), "%s", info.dli_fname);
 }
 
+void agent__print_probe(FILE *out)
+{
+	struct ring_hello hello = { 0 };
+
+	describe_library(&hello);
+	fprintf(out, "%s, %s, %s, layout found in %.1f ms\n", agent.lay.version, hello.vm_path,
+		agent.lay.has_traces ? "with traces" : "without traces", (double)agent.lay.probe_ns / 1e6);
+}
+
 static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;

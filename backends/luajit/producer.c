@@ -29,7 +29,7 @@ int producer__init(struct producer *p, uint32_t bytes, int fd)
 {
 	size_t len = RING_HEADER_BYTES + bytes;
 	struct stat st;
-	int memfd = memfd_create("ljperf-ring", MFD_CLOEXEC);
+	int memfd = memfd_create("ljperf-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *map = MAP_FAILED;
 
 	if (memfd >= 0 && ftruncate(memfd, (off_t)len) == 0)

@@ -1,0 +1,104 @@
+/* output.c - see output.h. */
+#include "record/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/error.h"
+
+#define SUFFIX ".ljm.zst"
+
+static char *name_of(const char *output, const struct ring_hello *hello, bool first)
+{
+	size_t stem = strlen(output), suffix = strlen(SUFFIX);
+	const char *end = "";
+	char *path = NULL;
+	int n;
+
+	if (first)
+		return strdup(output);
+	if (stem > suffix && strcmp(output + stem - suffix, SUFFIX) == 0) {
+		stem -= suffix;
+		end = SUFFIX;
+	}
+	if (hello->vm_number > 1)
+		n = asprintf(&path, "%.*s.%" PRIu64 ".%u%s", (int)stem, output, hello->pid,
+			     hello->vm_number, end);
+	else
+		n = asprintf(&path, "%.*s.%" PRIu64 "%s", (int)stem, output, hello->pid, end);
+	return n < 0 ? NULL : path;
+}
+
+/* Only a regular file is kept as .old; anything else is written to as it is
+ * (/dev/null, a FIFO), and a symbolic link is refused by the open. */
+static int keep_old(const char *path)
+{
+	struct stat st;
+	char *old;
+	int err = 0;
+
+	if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		return 0;
+	if (asprintf(&old, "%s.old", path) < 0)
+		return err__set(-ENOMEM, "no memory for a file name");
+	if (rename(path, old) != 0)
+		err = err__errno(errno, "cannot rename '%s' to '%s'", path, old);
+	free(old);
+	return err;
+}
+
+static int open_new(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 && errno == EEXIST)
+		fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	return fd >= 0 ? fd : err__errno(errno, "cannot create '%s'", path);
+}
+
+int output__open(const char *output, const struct ring_hello *hello, bool first, char **path)
+{
+	int err;
+
+	*path = name_of(output, hello, first);
+	if (!*path)
+		return err__set(-ENOMEM, "no memory for a file name");
+	if (first && strcmp(output, "-") == 0)
+		return STDOUT_FILENO;
+	err = keep_old(*path);
+	return err ? err : open_new(*path);
+}
+
+int output__check(const char *output)
+{
+	struct stat st;
+	char *copy;
+	int err = 0;
+
+	if (strcmp(output, "-") == 0)
+		return 0;
+	if (lstat(output, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return err__errno(EISDIR, "cannot create '%s'", output);
+		if (S_ISLNK(st.st_mode))
+			return err__errno(ELOOP, "cannot create '%s'", output);
+		if (!S_ISREG(st.st_mode) && access(output, W_OK) != 0)
+			return err__errno(errno, "cannot write '%s'", output);
+		if (!S_ISREG(st.st_mode))
+			return 0;
+	}
+	copy = strdup(output);
+	if (!copy)
+		return err__set(-ENOMEM, "no memory for a file name");
+	if (access(dirname(copy), W_OK | X_OK) != 0)
+		err = err__errno(errno, "cannot create '%s'", output);
+	free(copy);
+	return err;
+}

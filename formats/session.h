@@ -49,6 +49,20 @@ struct session_mark {
 
 enum session_end_kind { SESSION_END_UNKNOWN, SESSION_END_EXIT, SESSION_END_SIGNAL };
 
+/* An executable mapping of the target that a C function of an event lies in,
+ * known from before the event with number event_no on.  A later one over the
+ * same addresses replaces it. */
+struct session_module {
+	uint64_t start, end; /* addresses [start, end) */
+	uint64_t offset;     /* in the file, of start */
+	uint64_t bias;	     /* address 0 of the file: "module+0x..." counts from it */
+	const char *path;    /* not NUL-terminated */
+	size_t path_len;
+	const char *build_id; /* raw bytes */
+	size_t build_id_len;
+	uint64_t event_no; /* events (not symbols) before it */
+};
+
 struct session_footer {
 	uint64_t n_alloc, n_free, n_realloc; /* events by kind */
 	uint64_t bytes_new, bytes_old;	     /* sums of new and of old sizes */
@@ -78,6 +92,7 @@ struct session_handlers {
 	int (*event)(void *ctx, const struct ljm_event *ev);
 	int (*mark)(void *ctx, const struct session_mark *m);
 	int (*time)(void *ctx, uint64_t time_ns); /* of the next event */
+	int (*module)(void *ctx, const struct session_module *m);
 	int (*lost)(void *ctx, uint64_t n_events); /* dropped before the next event */
 	int (*footer)(void *ctx, const struct session_footer *f);
 };
@@ -129,6 +144,7 @@ int session_writer__symbol(struct session_writer *w, const struct ljm_symbol *sy
 int session_writer__event(struct session_writer *w, const struct ljm_event *ev);
 int session_writer__mark(struct session_writer *w, const struct session_mark *m); /* event_no ignored */
 int session_writer__time(struct session_writer *w, uint64_t time_ns); /* of the next event */
+int session_writer__module(struct session_writer *w, const struct session_module *m); /* event_no ignored */
 int session_writer__lost(struct session_writer *w, uint64_t n_events);
 int session_writer__flush(struct session_writer *w); /* ends the batch, if it holds anything */
 /* Ends the stream and writes the footer.  Totals (events, bytes, peak, lost)

@@ -43,6 +43,14 @@ static int tell_mark(struct session_reader *r, const struct side_item *it)
 	return it->kind < SESSION_MARK_MAX ? r->h.mark(r->ctx, &m) : 0;
 }
 
+static int tell_module(struct session_reader *r, const struct side_item *it)
+{
+	struct session_module m = it->mod;
+
+	m.event_no = session_reader__add(r->side.batch.first_event, it->at);
+	return r->h.module(r->ctx, &m);
+}
+
 /* In the order they are told in before the same event. */
 static const struct teller {
 	enum side_section id;
@@ -50,6 +58,7 @@ static const struct teller {
 } tellers[] = {
 	{ SIDE_LOST, tell_lost },
 	{ SIDE_TIME, tell_time },
+	{ SIDE_MODULE, tell_module },
 	{ SIDE_MARK, tell_mark },
 };
 enum { N_TELLERS = sizeof(tellers) / sizeof(*tellers) };

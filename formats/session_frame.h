@@ -19,6 +19,7 @@ enum {
 	SESSION_VERSION = 1,
 	SESSION_FRAME_PRELUDE = 8,  /* magic and size */
 	SESSION_FRAME_FIXED = 16,   /* signature, version, kind, flags */
+	SESSION_BUILD_ID_MAX = 64,
 	SESSION_NAME_MAX = 64 << 10, /* of marks and functions: longer ones are cut */
 	SESSION_SECTIONS_MAX = 64 << 20, /* bytes of a frame's sections, decoded */
 };
@@ -73,7 +74,7 @@ enum side_section {
 	SIDE_SYMBOL = 4,
 	SIDE_VMSTATE = 5,
 	SIDE_LOST = 6,
-	SIDE_MODULE = 7, /* reserved: modules that appeared or went */
+	SIDE_MODULE = 7,
 	SIDE_STACK = 8,	 /* reserved: stack nodes, and the node of each event */
 	SIDE_MAX,
 };
@@ -84,15 +85,16 @@ struct side_batch {
 	uint64_t n_events, n_symbols;
 };
 
-/* An entry of TIME, MARK, SYMBOL, VMSTATE or LOST. */
+/* An entry of TIME, MARK, SYMBOL, VMSTATE, LOST or MODULE. */
 struct side_item {
-	uint64_t at; /* TIME, MARK, LOST: event of the batch it stands before;
+	uint64_t at; /* TIME, MARK, LOST, MODULE: event of the batch it stands before;
 		      * SYMBOL: symbol of the batch */
 	uint64_t num; /* TIME, MARK: ns; VMSTATE, LOST: a count of events */
 	uint64_t kind; /* MARK: kind; VMSTATE: state */
 	const char *name; /* MARK */
 	size_t name_len;
 	struct ljm_symbol *sym; /* SYMBOL: details from and to here */
+	struct session_module mod; /* MODULE */
 };
 
 /* Writing: entries are appended as the events come. */

@@ -98,6 +98,12 @@ static int no_mark(void *ctx, const struct session_mark *m)
 	return 0;
 }
 
+static int no_module(void *ctx, const struct session_module *m)
+{
+	(void)ctx, (void)m;
+	return 0;
+}
+
 static int no_number(void *ctx, uint64_t n)
 {
 	(void)ctx, (void)n;
@@ -118,6 +124,7 @@ static struct session_handlers with_defaults(const struct session_handlers *h)
 		.event = h->event ? h->event : no_event,
 		.mark = h->mark ? h->mark : no_mark,
 		.time = h->time ? h->time : no_number,
+		.module = h->module ? h->module : no_module,
 		.lost = h->lost ? h->lost : no_number,
 		.footer = h->footer ? h->footer : no_footer,
 	};

@@ -12,6 +12,7 @@
  *     detail of a trace: parent, exit, root, link, linktype
  *   VMSTATE  { state, count }*     over the INTERNAL events, in order
  *   LOST     { at, count }*
+ *   MODULE   { at, start, length, offset, bias, path, build id }*
  *
  * More may follow a detail inside its length: readers ignore it.
  */
@@ -125,6 +126,33 @@ static bool get_detail(struct cursor c, struct ljm_symbol *sym)
 	return c.status == CURSOR_OK;
 }
 
+static void put_module(struct bytes *b, const struct side_item *it, struct bytes *scratch)
+{
+	const struct session_module *m = &it->mod;
+
+	(void)scratch;
+	bytes__put_uleb(b, m->start);
+	bytes__put_uleb(b, m->end - m->start);
+	bytes__put_uleb(b, m->offset);
+	bytes__put_uleb(b, m->bias);
+	bytes__put_string(b, m->path, m->path_len);
+	bytes__put_string(b, m->build_id, m->build_id_len);
+}
+
+static void get_module(struct cursor *c, struct side_item *it)
+{
+	struct session_module *m = &it->mod;
+	uint64_t length;
+
+	m->start = cursor__uleb(c);
+	length = cursor__uleb(c);
+	m->end = length > UINT64_MAX - m->start ? UINT64_MAX : m->start + length;
+	m->offset = cursor__uleb(c);
+	m->bias = cursor__uleb(c);
+	m->path = cursor__string(c, &m->path_len);
+	m->build_id = cursor__string(c, &m->build_id_len);
+}
+
 static const struct side_ops {
 	bool placed; /* entries begin with "at" */
 	void (*put)(struct bytes *b, const struct side_item *it, struct bytes *scratch);
@@ -135,6 +163,7 @@ static const struct side_ops {
 	[SIDE_SYMBOL] = { true, put_symbol, get_symbol },
 	[SIDE_VMSTATE] = { false, put_vmstate, get_vmstate },
 	[SIDE_LOST] = { true, put_num, get_num },
+	[SIDE_MODULE] = { true, put_module, get_module },
 };
 
 static void put_batch(struct bytes *b, const struct side_batch *batch)

@@ -332,6 +332,21 @@ int session_writer__time(struct session_writer *w, uint64_t time_ns)
 	return end_full_batch(w);
 }
 
+int session_writer__module(struct session_writer *w, const struct session_module *m)
+{
+	struct side_item it = { .at = w->batch.n_events, .mod = *m };
+
+	if (w->failed)
+		return w->failed;
+	if (it.mod.path_len > SESSION_NAME_MAX)
+		it.mod.path_len = SESSION_NAME_MAX;
+	if (it.mod.build_id_len > SESSION_BUILD_ID_MAX)
+		it.mod.build_id_len = SESSION_BUILD_ID_MAX;
+	side_writer__put(&w->side, SIDE_MODULE, &it);
+	w->aside = true;
+	return end_full_batch(w);
+}
+
 int session_writer__lost(struct session_writer *w, uint64_t n_events)
 {
 	if (w->failed || n_events == 0)

@@ -82,6 +82,12 @@ static int drain_event(struct drain *d, uint64_t w0)
 
 /* ---- control records ---- */
 
+/* The strings of the pending record, from byte AT on. */
+static const char *text_at(const struct drain *d, uint64_t at)
+{
+	return d->text ? d->text + at : "";
+}
+
 static uint64_t since_start(const struct drain *d, uint64_t ns)
 {
 	return ns > d->start_ns ? ns - d->start_ns : 0;
@@ -92,8 +98,8 @@ static int put_proto(struct drain *d)
 	struct ljm_symbol sym = {
 		.source = LJM_SRC_LUA, .addr = d->words[0], .line = d->words[1],
 		.last_line = d->words[2], .has_detail = true,
-		.name = d->text, .name_len = d->words[3],
-		.func_name = d->text + d->words[3], .func_name_len = d->words[4],
+		.name = text_at(d, 0), .name_len = d->words[3],
+		.func_name = text_at(d, d->words[3]), .func_name_len = d->words[4],
 	};
 
 	return session_writer__symbol(d->out, &sym);
@@ -115,7 +121,7 @@ static int put_mark(struct drain *d)
 {
 	struct session_mark mark = {
 		.kind = (enum session_mark_kind)d->words[0], .time_ns = since_start(d, d->words[1]),
-		.name = d->text, .name_len = d->words[2],
+		.name = text_at(d, 0), .name_len = d->words[2],
 	};
 
 	if (d->words[0] >= SESSION_MARK_MAX)
@@ -126,6 +132,17 @@ static int put_mark(struct drain *d)
 static int put_time(struct drain *d)
 {
 	return session_writer__time(d->out, since_start(d, d->words[0]));
+}
+
+static int put_module(struct drain *d)
+{
+	struct session_module m = {
+		.start = d->words[0], .end = d->words[1], .offset = d->words[2], .bias = d->words[3],
+		.path = text_at(d, 0), .path_len = d->words[4],
+		.build_id = text_at(d, d->words[4]), .build_id_len = d->words[5],
+	};
+
+	return m.end > m.start ? session_writer__module(d->out, &m) : corrupt(d, "an empty module");
 }
 
 static int put_lost(struct drain *d)
@@ -143,6 +160,7 @@ static const struct ctl_ops {
 	[CTL_TRACE] = { 6, -1, -1, put_trace },
 	[CTL_TIME] = { 1, -1, -1, put_time },
 	[CTL_MARK] = { 3, 2, -1, put_mark },
+	[CTL_MODULE] = { 6, 4, 5, put_module },
 	[CTL_LOST] = { 1, -1, -1, put_lost },
 };
 

@@ -32,7 +32,7 @@ static void check_oracle(struct agent_vm *vm, struct lj_place *at)
 		return;
 	lj_locate_slow(&vm->lay, vm->api, at->L, &slow);
 	atomic_fetch_add_explicit(&vm->out.ring->oracle_compared, 1, memory_order_relaxed);
-	if (slow.where == at->where && slow.num == at->num && slow.addr == at->addr)
+	if (lj_place_equal(&slow, at))
 		return;
 	atomic_fetch_add_explicit(&vm->out.ring->oracle_wrong, 1, memory_order_relaxed);
 	*at = slow;
@@ -90,8 +90,6 @@ static inline void put_head(struct agent_vm *vm, unsigned type, const struct lj_
 
 	if (at->where == LJ_AT_VM) {
 		part = vmstates[num];
-		num = 0;
-	} else if (at->where == LJ_AT_CFUNC) {
 		num = 0;
 	}
 	if (__builtin_expect(num > RING_NUM_MAX || size > RING_SIZE_MAX, 0)) {

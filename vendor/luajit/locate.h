@@ -29,11 +29,16 @@ enum lj_vm_part {
 
 struct lj_place {
 	enum lj_where where;
-	uint32_t num;	     /* line, trace number, or enum lj_vm_part */
-	const uint8_t *addr; /* prototype, C function, or trace object */
+	uint32_t num;	     /* line, trace number, or enum lj_vm_part; 0 of a C function */
+	const uint8_t *addr; /* prototype, C function, or trace object; not of the VM */
 	lua_State *L;	     /* the running thread, NULL when not known */
 	int level;	     /* of the API's stack levels: where the line was found */
 };
+
+static inline bool lj_place_equal(const struct lj_place *a, const struct lj_place *b)
+{
+	return a->where == b->where && a->num == b->num && (a->where == LJ_AT_VM || a->addr == b->addr);
+}
 
 #define LJ_PTR(v) ((uint8_t *)(uintptr_t)((v) & ((UINT64_C(1) << 47) - 1)))
 
@@ -143,6 +148,7 @@ static inline void lj_locate__frame(const struct lj_layout *lay, const struct lj
 		goto slow; /* a dummy frame of an error about to be raised */
 	if (fn[lay->f_ffid] == 1) {
 		at->where = LJ_AT_CFUNC;
+		at->num = 0;
 		at->addr = lj_ptr(fn, lay->f_cfunc);
 		return;
 	}

@@ -117,7 +117,7 @@ static bool slow_agrees(const struct probe *p, const struct lj_place *at)
 	if (!at->L)
 		return true;
 	lj_locate_slow(p->lay, p->api, at->L, &slow);
-	return slow.where == at->where && slow.num == at->num && slow.addr == at->addr;
+	return lj_place_equal(&slow, at);
 }
 
 void selftest__alloc(struct probe *p)

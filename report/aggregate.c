@@ -10,7 +10,14 @@
 #include "report/recording.h"
 #include "util/error.h"
 
-enum { PROGRESS_EVENTS = 1 << 20, ORIGIN_SEEN = 512 };
+enum { PROGRESS_EVENTS = 1 << 20, ORIGIN_SEEN = 512, QUEUE = 16 };
+
+/* An event whose site is known, waiting for its blocks to be looked up. */
+struct queued {
+	uint64_t old_addr, old_size, new_addr, new_size;
+	uint32_t site;
+	enum ljm_kind kind;
+};
 
 /* What sites hold at a mark, as a sum over the sessions so far. */
 struct snapshot {
@@ -24,7 +31,11 @@ struct snapshot {
 struct aggregate_run {
 	struct live live;
 	struct session_summary *summary;
-	uint64_t n_events;
+	/* A block's slot is far away in memory: events wait here while it is
+	 * being fetched.  Event number I is at I % QUEUE. */
+	struct queued queue[QUEUE];
+	uint64_t n_events; /* that came in */
+	uint64_t n_done;   /* that left the queue */
 	bool closed;	 /* lua_close() has begun */
 	bool has_header; /* and so the heap's size at the start */
 	s128 heap;	 /* bytes in use by the VM, as far as known */
@@ -146,9 +157,9 @@ static inline void run__leave(struct aggregate *a, const struct live_block *b)
 	a->run->known -= b->size;
 }
 
-static inline int run__enter(struct aggregate *a, uint32_t site, const struct ljm_event *ev)
+static inline int run__enter(struct aggregate *a, const struct queued *ev)
 {
-	struct live_block b = { ev->new_addr, ev->new_size, site }, old;
+	struct live_block b = { ev->new_addr, ev->new_size, ev->site }, old;
 	int ret = live__put(&a->run->live, &b, &old);
 
 	if (ret < 0)
@@ -167,14 +178,14 @@ static inline void run__peak(struct aggregate_run *run)
 
 	if (now > run->peak) {
 		run->peak = now;
-		run->peak_event = run->n_events;
+		run->peak_event = run->n_done;
 		run->peak_ns = run->now_ns;
 	}
 }
 
-static int run__alloc(struct aggregate *a, uint32_t site, const struct ljm_event *ev)
+static int run__alloc(struct aggregate *a, const struct queued *ev)
 {
-	struct site_stats *s = &a->stats[site];
+	struct site_stats *s = &a->stats[ev->site];
 
 	if (!ev->new_addr) {
 		a->totals.n_failed++;
@@ -184,15 +195,15 @@ static int run__alloc(struct aggregate *a, uint32_t site, const struct ljm_event
 	s->n_alloc++;
 	s->alloc_bytes += ev->new_size;
 	a->run->heap += ev->new_size;
-	if (run__enter(a, site, ev))
+	if (run__enter(a, ev))
 		return -ENOMEM;
 	run__peak(a->run);
 	return 0;
 }
 
-static int run__free(struct aggregate *a, uint32_t site, const struct ljm_event *ev)
+static int run__free(struct aggregate *a, const struct queued *ev)
 {
-	struct site_stats *s = &a->stats[site];
+	struct site_stats *s = &a->stats[ev->site];
 	struct live_block b;
 
 	s->n_free++;
@@ -204,12 +215,12 @@ static int run__free(struct aggregate *a, uint32_t site, const struct ljm_event 
 		return 0;
 	}
 	run__leave(a, &b);
-	return origins__note(a, site, b.site, ORIGIN_FREE);
+	return origins__note(a, ev->site, b.site, ORIGIN_FREE);
 }
 
-static int run__realloc(struct aggregate *a, uint32_t site, const struct ljm_event *ev)
+static int run__realloc(struct aggregate *a, const struct queued *ev)
 {
-	struct site_stats *s = &a->stats[site];
+	struct site_stats *s = &a->stats[ev->site];
 	struct live_block b;
 
 	if (!ev->new_addr) { /* failed: the block stays as it was */
@@ -223,16 +234,53 @@ static int run__realloc(struct aggregate *a, uint32_t site, const struct ljm_eve
 	a->run->heap += (s128)ev->new_size - (s128)ev->old_size;
 	if (live__take(&a->run->live, ev->old_addr, &b)) {
 		run__leave(a, &b);
-		if (origins__note(a, site, b.site, ORIGIN_REALLOC))
+		if (origins__note(a, ev->site, b.site, ORIGIN_REALLOC))
 			return -ENOMEM;
 	} else {
 		a->totals.n_unknown_realloc++;
 		a->totals.unknown_bytes += ev->old_size;
 	}
-	if (run__enter(a, site, ev))
+	if (run__enter(a, ev))
 		return -ENOMEM;
 	run__peak(a->run);
 	return 0;
+}
+
+/* Takes the oldest event out of the queue. */
+static int run__next(struct aggregate *a)
+{
+	const struct queued *ev = &a->run->queue[a->run->n_done++ % QUEUE];
+
+	switch (ev->kind) {
+	case LJM_ALLOC:
+		return run__alloc(a, ev);
+	case LJM_FREE:
+		return run__free(a, ev);
+	case LJM_REALLOC:
+		return run__realloc(a, ev);
+	default:
+		return 0;
+	}
+}
+
+static int run__drain(struct aggregate *a)
+{
+	int err = 0;
+
+	while (!err && a->run->n_done < a->run->n_events)
+		err = run__next(a);
+	return err;
+}
+
+static void run__push(struct aggregate_run *run, const struct ljm_event *ev, uint32_t site)
+{
+	struct queued *q = &run->queue[run->n_events++ % QUEUE];
+
+	*q = (struct queued){ ev->old_addr, ev->old_size, ev->new_addr, ev->new_size, site, ev->kind };
+	if (ev->kind != LJM_ALLOC)
+		live__prefetch(&run->live, ev->old_addr);
+	if (ev->kind != LJM_FREE)
+		live__prefetch(&run->live, ev->new_addr);
 }
 
 static int aggregate__event(void *ctx, const struct ljm_event *ev)
@@ -248,18 +296,10 @@ static int aggregate__event(void *ctx, const struct ljm_event *ev)
 	site = symtab__site(a->symtab, &ev->loc, ev->vmstate);
 	if (site == SITE_NONE || (site >= a->n_stats && aggregate__grow(a, site)))
 		return -ENOMEM;
-	if (!(++run->n_events % PROGRESS_EVENTS))
+	run__push(run, ev, site);
+	if (!(run->n_events % PROGRESS_EVENTS))
 		recording__progress(run->n_events);
-	switch (ev->kind) {
-	case LJM_ALLOC:
-		return run__alloc(a, site, ev);
-	case LJM_FREE:
-		return run__free(a, site, ev);
-	case LJM_REALLOC:
-		return run__realloc(a, site, ev);
-	default:
-		return 0;
-	}
+	return run->n_events - run->n_done < QUEUE ? 0 : run__next(a);
 }
 
 static int aggregate__symbol(void *ctx, const struct ljm_symbol *sym)
@@ -295,6 +335,8 @@ static int aggregate__mark(void *ctx, const struct session_mark *m)
 
 	if (run->closed)
 		return 0;
+	if (run__drain(a))
+		return -ENOMEM;
 	switch (m->kind) {
 	case SESSION_MARK_SCRIPT_END:
 		return snapshot__take(&run->script_end, a, run->n_events);
@@ -311,10 +353,11 @@ static int aggregate__mark(void *ctx, const struct session_mark *m)
 static int aggregate__time(void *ctx, uint64_t time_ns)
 {
 	struct aggregate *a = ctx;
+	int err = run__drain(a); /* the queued events are of the time before */
 
 	a->run->now_ns = time_ns;
 	a->run->summary->has_time = true;
-	return 0;
+	return err;
 }
 
 static int aggregate__header(void *ctx, const struct session_header *h)
@@ -403,6 +446,8 @@ static int aggregate__end(struct aggregate *a)
 	struct aggregate_run *run = a->run;
 	struct session_summary *s = run->summary;
 
+	if (run__drain(a))
+		return -ENOMEM;
 	aggregate__add_peak(a, run);
 	if (!s->duration_ns)
 		s->duration_ns = run->now_ns;

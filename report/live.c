@@ -8,46 +8,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "util/hashmap.h"
-
-_Static_assert(sizeof(struct live_block) <= 24, "a block takes 24 bytes");
+_Static_assert(sizeof(struct live_slot) == 16, "four slots in a cache line");
 
 enum { SEGMENT_LEAST = 16 };
-
-static inline uint64_t live__hash(uint64_t addr)
-{
-	return hash__u64(addr);
-}
-
-static inline struct live_segment *live__segment(const struct live *l, uint64_t hash)
-{
-	return (struct live_segment *)&l->segments[hash >> (64 - LIVE_SEGMENT_BITS)];
-}
-
-/* Sizes are no powers of two: the low half of the hash is scaled. */
-static inline uint32_t segment__home(const struct live_segment *s, uint64_t hash)
-{
-	return (uint32_t)(((hash & UINT32_MAX) * s->cap) >> 32);
-}
 
 static inline uint32_t segment__next(const struct live_segment *s, uint32_t i)
 {
 	return i + 1 == s->cap ? 0 : i + 1;
 }
 
-void live__exit(struct live *l)
-{
-	size_t i;
-
-	for (i = 0; i < LIVE_SEGMENTS; i++)
-		free(l->segments[i].slots);
-	*l = (struct live){ .n = 0 };
-}
-
 /* The slot of ADDR, or the free one where it belongs. */
 static inline uint32_t segment__find(const struct live_segment *s, uint64_t hash, uint64_t addr)
 {
-	uint32_t i = segment__home(s, hash);
+	uint32_t i = live_segment__home(s, hash);
 
 	while (s->slots[i].addr && s->slots[i].addr != addr)
 		i = segment__next(s, i);
@@ -57,7 +30,7 @@ static inline uint32_t segment__find(const struct live_segment *s, uint64_t hash
 static int segment__grow(struct live_segment *s)
 {
 	struct live_segment old = *s;
-	uint64_t cap = old.cap ? (uint64_t)old.cap + old.cap / 2 : SEGMENT_LEAST;
+	uint64_t cap = old.cap ? (uint64_t)old.cap + old.cap / 2 : SEGMENT_LEAST, hash;
 	uint32_t i;
 
 	if (cap > UINT32_MAX)
@@ -69,39 +42,18 @@ static int segment__grow(struct live_segment *s)
 	}
 	s->cap = (uint32_t)cap;
 	for (i = 0; i < old.cap; i++) {
-		const struct live_block *b = &old.slots[i];
-
-		if (b->addr)
-			s->slots[segment__find(s, live__hash(b->addr), b->addr)] = *b;
+		if (!old.slots[i].addr)
+			continue;
+		hash = hash__u64(old.slots[i].addr);
+		s->slots[segment__find(s, hash, old.slots[i].addr)] = old.slots[i];
 	}
 	free(old.slots);
 	return 0;
 }
 
-int live__put(struct live *l, const struct live_block *b, struct live_block *old)
-{
-	uint64_t hash = live__hash(b->addr);
-	struct live_segment *s = live__segment(l, hash);
-	uint32_t i;
-
-	/* At most 3/4 full. */
-	if (s->n >= s->cap - s->cap / 4 && segment__grow(s))
-		return -ENOMEM;
-	i = segment__find(s, hash, b->addr);
-	if (s->slots[i].addr) {
-		*old = s->slots[i];
-		s->slots[i] = *b;
-		return 1;
-	}
-	s->slots[i] = *b;
-	s->n++;
-	l->n++;
-	return 0;
-}
-
 /* Frees slot I, and moves back the blocks behind it that the free slot would
  * hide: those whose home is not between it and them. */
-static void segment__remove(struct live_segment *s, uint32_t i)
+static inline void segment__remove(struct live_segment *s, uint32_t i)
 {
 	uint32_t j = i, home;
 
@@ -109,7 +61,7 @@ static void segment__remove(struct live_segment *s, uint32_t i)
 		j = segment__next(s, j);
 		if (!s->slots[j].addr)
 			break;
-		home = segment__home(s, live__hash(s->slots[j].addr));
+		home = live_segment__home(s, hash__u64(s->slots[j].addr));
 		if (i <= j ? (i < home && home <= j) : (i < home || home <= j))
 			continue;
 		s->slots[i] = s->slots[j];
@@ -119,37 +71,101 @@ static void segment__remove(struct live_segment *s, uint32_t i)
 	s->n--;
 }
 
-bool live__take(struct live *l, uint64_t addr, struct live_block *out)
+/* ---- tables ---- */
+
+/* 1 when the address was there, and its slot is now in OLD; 0, or -ENOMEM. */
+static inline int table__put(struct live_table *t, const struct live_slot *slot,
+			     struct live_slot *old)
 {
-	uint64_t hash = live__hash(addr);
-	struct live_segment *s = live__segment(l, hash);
+	uint64_t hash = hash__u64(slot->addr);
+	struct live_segment *s = &t->segments[hash >> (64 - LIVE_SEGMENT_BITS)];
+	uint32_t i;
+
+	/* At most 3/4 full. */
+	if (s->n >= s->cap - s->cap / 4 && segment__grow(s))
+		return -ENOMEM;
+	i = segment__find(s, hash, slot->addr);
+	*old = s->slots[i];
+	s->slots[i] = *slot;
+	s->n += !old->addr;
+	return old->addr != 0;
+}
+
+static inline bool table__take(struct live_table *t, uint64_t addr, struct live_slot *out)
+{
+	uint64_t hash = hash__u64(addr);
+	struct live_segment *s = &t->segments[hash >> (64 - LIVE_SEGMENT_BITS)];
 	uint32_t i;
 
 	if (!s->n || !addr)
 		return false;
 	i = segment__find(s, hash, addr);
-	if (!s->slots[i].addr)
-		return false;
 	*out = s->slots[i];
+	if (!out->addr)
+		return false;
 	segment__remove(s, i);
-	l->n--;
 	return true;
 }
 
-void live__prefetch(const struct live *l, uint64_t addr)
+static void table__exit(struct live_table *t)
 {
-	uint64_t hash = live__hash(addr);
-	const struct live_segment *s = live__segment(l, hash);
+	size_t i;
 
-	__builtin_prefetch(s->slots + segment__home(s, hash), 1);
+	for (i = 0; i < LIVE_SEGMENTS; i++) {
+		free(t->segments[i].slots);
+		t->segments[i] = (struct live_segment){ NULL, 0, 0 };
+	}
 }
 
-void live__each(const struct live *l, void (*fn)(void *ctx, const struct live_block *b), void *ctx)
-{
-	size_t i, j;
+/* ---- blocks ---- */
 
-	for (i = 0; i < LIVE_SEGMENTS; i++)
-		for (j = 0; j < l->segments[i].cap; j++)
-			if (l->segments[i].slots[j].addr)
-				fn(ctx, &l->segments[i].slots[j]);
+void live__exit(struct live *l)
+{
+	table__exit(&l->blocks);
+	table__exit(&l->big);
+	l->n = 0;
+}
+
+/* The block of a slot that left the table. */
+static inline void live__unpack(struct live *l, const struct live_slot *slot, struct live_block *out)
+{
+	struct live_slot words;
+
+	*out = (struct live_block){ slot->addr, slot->size, slot->site };
+	if (slot->size == LIVE_BIG && table__take(&l->big, slot->addr, &words))
+		out->size = (uint64_t)words.size << 32 | words.site;
+}
+
+int live__put(struct live *l, const struct live_block *b, struct live_block *old)
+{
+	struct live_slot slot = { b->addr, (uint32_t)b->size, b->site }, was, words;
+	int ret;
+
+	if (b->size >= LIVE_BIG)
+		slot.size = LIVE_BIG;
+	ret = table__put(&l->blocks, &slot, &was);
+	if (ret < 0)
+		return ret;
+	if (ret)
+		live__unpack(l, &was, old);
+	else
+		l->n++;
+	if (slot.size == LIVE_BIG) {
+		slot.size = (uint32_t)(b->size >> 32);
+		slot.site = (uint32_t)b->size;
+		if (table__put(&l->big, &slot, &words) < 0)
+			return -ENOMEM;
+	}
+	return ret;
+}
+
+bool live__take(struct live *l, uint64_t addr, struct live_block *out)
+{
+	struct live_slot slot;
+
+	if (!table__take(&l->blocks, addr, &slot))
+		return false;
+	live__unpack(l, &slot, out);
+	l->n--;
+	return true;
 }

@@ -10,22 +10,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/hashmap.h"
+
 struct live_block {
 	uint64_t addr; /* never 0 */
 	uint64_t size; /* bytes */
 	uint32_t site; /* the last one that sized it */
 };
 
+/* How a block is kept: 16 bytes.  Of a block of LIVE_BIG bytes or more, SIZE
+ * is LIVE_BIG, and the table of big blocks has the size in both its words. */
+struct live_slot {
+	uint64_t addr; /* 0: free */
+	uint32_t size, site;
+};
+
+#define LIVE_BIG UINT32_MAX
+
 enum { LIVE_SEGMENT_BITS = 8, LIVE_SEGMENTS = 1 << LIVE_SEGMENT_BITS };
 
 struct live_segment {
-	struct live_block *slots; /* a free one has address 0 */
+	struct live_slot *slots;
 	uint32_t cap, n;
+};
+
+struct live_table {
+	struct live_segment segments[LIVE_SEGMENTS];
 };
 
 /* All zero is empty. */
 struct live {
-	struct live_segment segments[LIVE_SEGMENTS];
+	struct live_table blocks, big;
 	size_t n;
 };
 
@@ -38,10 +53,26 @@ int live__put(struct live *l, const struct live_block *b, struct live_block *old
 /* Removes the block at ADDR into OUT; false when there is none. */
 bool live__take(struct live *l, uint64_t addr, struct live_block *out);
 
-/* Starts loading what the next call for ADDR needs. */
-void live__prefetch(const struct live *l, uint64_t addr);
+static inline const struct live_segment *live_table__segment(const struct live_table *t,
+							     uint64_t hash)
+{
+	return &t->segments[hash >> (64 - LIVE_SEGMENT_BITS)];
+}
 
-/* Walks all blocks, in no useful order; for tests. */
-void live__each(const struct live *l, void (*fn)(void *ctx, const struct live_block *b), void *ctx);
+/* Sizes are no powers of two: the low half of the hash is scaled. */
+static inline uint32_t live_segment__home(const struct live_segment *s, uint64_t hash)
+{
+	return (uint32_t)(((hash & UINT32_MAX) * s->cap) >> 32);
+}
+
+/* Starts loading what the next call for ADDR needs.  Always inline, because gcc
+ * drops calls of a function that does nothing but this. */
+__attribute__((always_inline)) static inline void live__prefetch(const struct live *l, uint64_t addr)
+{
+	uint64_t hash = hash__u64(addr);
+	const struct live_segment *s = live_table__segment(&l->blocks, hash);
+
+	__builtin_prefetch(s->slots + live_segment__home(s, hash), 1);
+}
 
 #endif

@@ -50,7 +50,7 @@ struct symtab_cached {
 	uint32_t site;
 };
 
-enum { SYMTAB_CACHE = 1024, SYMTAB_SOURCE_BITS = 3 };
+enum { SYMTAB_CACHE_BITS = 10, SYMTAB_CACHE = 1 << SYMTAB_CACHE_BITS, SYMTAB_SOURCE_BITS = 3 };
 
 struct symtab {
 	struct strpool strings;
@@ -100,9 +100,9 @@ const struct proto *symtab__proto(const struct symtab *st, const struct site *si
 
 static inline struct symtab_cached *symtab__slot(struct symtab *st, const struct ljm_loc *loc)
 {
-	uint64_t h = (loc->addr >> 3) + loc->num * 31;
+	uint64_t h = (loc->addr ^ loc->num << 40) * 0x9e3779b97f4a7c15;
 
-	return &st->cache[(h ^ h >> 10) % SYMTAB_CACHE];
+	return &st->cache[h >> (64 - SYMTAB_CACHE_BITS)];
 }
 
 static inline uint32_t symtab__stamp(const struct symtab *st, const struct ljm_loc *loc)

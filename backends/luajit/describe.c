@@ -12,14 +12,23 @@ static bool is_known(struct agent_vm *vm, const uint8_t *addr)
 	return known__has(&vm->known, addr);
 }
 
+static void forget_last(struct agent_vm *vm, const void *ptr)
+{
+	unsigned i;
+
+	for (i = 0; i < 2; i++)
+		if (vm->last_pt[i] == ptr)
+			vm->last_pt[i] = NULL;
+	if (vm->last_trace == ptr)
+		vm->last_trace = NULL;
+}
+
 static void add_known(struct agent_vm *vm, const uint8_t *addr)
 {
 	uintptr_t out = known__add(&vm->known, addr);
 
-	if (out == (uintptr_t)vm->last_pt)
-		vm->last_pt = NULL;
-	if (out == (uintptr_t)vm->last_trace)
-		vm->last_trace = NULL;
+	if (out)
+		forget_last(vm, (const void *)out);
 }
 
 /* The name a traceback would give the running function of AT; "" for a
@@ -58,7 +67,8 @@ bool describe_proto(struct agent_vm *vm, const uint8_t *pt, const struct lj_plac
 			return false;
 		add_known(vm, pt);
 	}
-	vm->last_pt = pt;
+	vm->last_pt[1] = vm->last_pt[0];
+	vm->last_pt[0] = pt;
 	return true;
 }
 
@@ -96,9 +106,6 @@ bool describe_trace(struct agent_vm *vm, const struct lj_place *at)
 
 void describe_forget(struct agent_vm *vm, const void *ptr)
 {
-	if (vm->last_pt == ptr)
-		vm->last_pt = NULL;
-	if (vm->last_trace == ptr)
-		vm->last_trace = NULL;
+	forget_last(vm, ptr);
 	known__forget(&vm->known, ptr);
 }

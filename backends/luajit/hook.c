@@ -46,7 +46,8 @@ static inline void describe(struct agent_vm *vm, struct lj_place *at)
 
 	switch (at->where) {
 	case LJ_AT_LINE:
-		ok = at->addr == vm->last_pt || describe_proto(vm, at->addr, at);
+		ok = at->addr == vm->last_pt[0] || at->addr == vm->last_pt[1] ||
+		     describe_proto(vm, at->addr, at);
 		break;
 	case LJ_AT_TRACE:
 		ok = at->addr == vm->last_trace || describe_trace(vm, at);
@@ -77,14 +78,54 @@ static void look_at_clock(struct agent_vm *vm)
 	producer__ctl(&vm->out, CTL_TIME, &now, 1);
 }
 
+/* Longest record of an event: word0, num and size, place, three of blocks. */
+#define EVENT_WORDS 7
+
+static void event_lost(struct agent_vm *vm)
+{
+	vm->out.lost++;
+	atomic_fetch_add_explicit(&vm->out.ring->lost, 1, memory_order_relaxed);
+}
+
+static inline bool event_room(struct agent_vm *vm)
+{
+	if (__builtin_expect(--vm->clock_countdown == 0, 0))
+		look_at_clock(vm);
+	if (__builtin_expect(producer__room(&vm->out, EVENT_WORDS), 1))
+		return true;
+	event_lost(vm);
+	return false;
+}
+
+/* A record being written: its words become visible when it is published.
+ * Kept in registers, where the words cannot alias the producer's fields. */
+struct record {
+	uint64_t *data, mask, head;
+};
+
+static inline struct record record_begin(const struct producer *out)
+{
+	return (struct record){ out->data, out->mask, out->head };
+}
+
+static inline void record_put(struct record *r, uint64_t word)
+{
+	r->data[r->head++ & r->mask] = word;
+}
+
+static inline void record_end(const struct record *r, struct producer *out)
+{
+	out->head = r->head;
+	producer__publish(out);
+}
+
 /* word0 and what belongs to it: size is the new one, of a free the old one. */
-static inline void put_head(struct agent_vm *vm, unsigned type, const struct lj_place *at, uint64_t size)
+static inline void put_head(struct record *r, unsigned type, const struct lj_place *at, uint64_t size)
 {
 	static const uint8_t sources[] = {
 		[LJ_AT_VM] = LJM_SRC_INTERNAL, [LJ_AT_LINE] = LJM_SRC_LUA,
 		[LJ_AT_CFUNC] = LJM_SRC_C,     [LJ_AT_TRACE] = LJM_SRC_TRACE,
 	};
-	struct producer *out = &vm->out;
 	unsigned source = sources[at->where], part = 0;
 	uint64_t num = at->num;
 
@@ -93,62 +134,83 @@ static inline void put_head(struct agent_vm *vm, unsigned type, const struct lj_
 		num = 0;
 	}
 	if (__builtin_expect(num > RING_NUM_MAX || size > RING_SIZE_MAX, 0)) {
-		producer__put(out, ring_word0(type, source, part, 0, 0) | RING_WIDE);
-		producer__put(out, num);
-		producer__put(out, size);
+		record_put(r, ring_word0(type, source, part, 0, 0) | RING_WIDE);
+		record_put(r, num);
+		record_put(r, size);
 	} else {
-		producer__put(out, ring_word0(type, source, part, num, size));
+		record_put(r, ring_word0(type, source, part, num, size));
 	}
 	if (at->where == LJ_AT_LINE || at->where == LJ_AT_CFUNC)
-		producer__put(out, (uint64_t)(uintptr_t)at->addr);
-}
-
-/* Longest record of an event: word0, num and size, place, three of blocks. */
-#define EVENT_WORDS 7
-
-static inline bool event_room(struct agent_vm *vm)
-{
-	if (__builtin_expect(--vm->clock_countdown == 0, 0))
-		look_at_clock(vm);
-	if (__builtin_expect(producer__room(&vm->out, EVENT_WORDS), 1))
-		return true;
-	vm->out.lost++;
-	atomic_fetch_add_explicit(&vm->out.ring->lost, 1, memory_order_relaxed);
-	return false;
+		record_put(r, (uint64_t)(uintptr_t)at->addr);
 }
 
 static inline void emit(struct agent_vm *vm, unsigned type, const struct lj_place *at, uint64_t size,
 			const void *addr)
 {
+	struct record r;
+
 	if (!event_room(vm))
 		return;
-	put_head(vm, type, at, size);
-	producer__put(&vm->out, (uint64_t)(uintptr_t)addr);
-	producer__publish(&vm->out);
+	r = record_begin(&vm->out);
+	put_head(&r, type, at, size);
+	record_put(&r, (uint64_t)(uintptr_t)addr);
+	record_end(&r, &vm->out);
 }
 
 static void emit_realloc(struct agent_vm *vm, const struct lj_place *at, const void *old, uint64_t osize,
 			 const void *new, uint64_t nsize)
 {
+	struct record r;
+
 	if (!event_room(vm))
 		return;
-	put_head(vm, RING_REALLOC, at, nsize);
-	producer__put(&vm->out, (uint64_t)(uintptr_t)old);
-	producer__put(&vm->out, (uint64_t)(uintptr_t)new);
-	producer__put(&vm->out, osize);
-	producer__publish(&vm->out);
+	r = record_begin(&vm->out);
+	put_head(&r, RING_REALLOC, at, nsize);
+	record_put(&r, (uint64_t)(uintptr_t)old);
+	record_put(&r, (uint64_t)(uintptr_t)new);
+	record_put(&r, osize);
+	record_end(&r, &vm->out);
+}
+
+/* A free by the collector, which most are: nothing is to be found out. */
+static inline void emit_collected(struct agent_vm *vm, const void *addr, uint64_t size)
+{
+	struct record r;
+
+	if (!event_room(vm))
+		return;
+	r = record_begin(&vm->out);
+	record_put(&r, ring_word0(RING_FREE, LJM_SRC_INTERNAL, LJM_VMSTATE_GC, 0, size));
+	record_put(&r, (uint64_t)(uintptr_t)addr);
+	record_end(&r, &vm->out);
+}
+
+/* Finds the place, which has to be done first of all: while the VM's stack
+ * moves, the old frames are gone after the call. */
+static inline void find_place(struct agent_vm *vm, struct lj_place *at)
+{
+	lj_locate(&vm->lay, vm->api, vm->g, at);
+	if (__builtin_expect(vm->oracle, 0))
+		check_oracle(vm, at);
+	describe(vm, at);
 }
 
 /* A large enough block may be a prototype or a trace, or, while the VM is
  * being closed, the main thread's stack. */
-static void *hook_free(struct agent_vm *vm, const struct lj_place *at, void *ptr, size_t size)
+static void *hook_free(struct agent_vm *vm, void *ptr, size_t size)
 {
 	lua_Alloc alloc = vm->alloc;
 	void *ud = vm->alloc_ud;
+	struct lj_place at;
 
 	if (size >= vm->min_described)
 		describe_forget(vm, ptr);
-	emit(vm, RING_FREE, at, size, ptr);
+	if (lj_is_collecting(&vm->lay, vm->g) && size <= RING_SIZE_MAX) {
+		emit_collected(vm, ptr, size);
+		return alloc(ud, ptr, size, 0);
+	}
+	find_place(vm, &at);
+	emit(vm, RING_FREE, &at, size, ptr);
 	if (__builtin_expect(ptr == vm->stack, 0))
 		agent_detach(vm); /* VM is not ours to use after this */
 	return alloc(ud, ptr, size, 0);
@@ -162,14 +224,9 @@ void *agent_hook(void *ud, void *ptr, size_t osize, size_t nsize)
 
 	if (__builtin_expect(!*vm->alive || vm->out.dead, 0))
 		return vm->alloc(vm->alloc_ud, ptr, osize, nsize);
-	/* First of all: while the VM's stack moves, the old frames are gone
-	 * after the call. */
-	lj_locate(&vm->lay, vm->api, vm->g, &at);
-	if (__builtin_expect(vm->oracle, 0))
-		check_oracle(vm, &at);
-	describe(vm, &at);
 	if (nsize == 0)
-		return ptr ? hook_free(vm, &at, ptr, osize) : vm->alloc(vm->alloc_ud, NULL, osize, 0);
+		return ptr ? hook_free(vm, ptr, osize) : vm->alloc(vm->alloc_ud, NULL, osize, 0);
+	find_place(vm, &at);
 	new = vm->alloc(vm->alloc_ud, ptr, osize, nsize);
 	if (__builtin_expect(!new, 0))
 		return NULL; /* no event: nothing has changed */

@@ -21,7 +21,7 @@ struct agent_vm {
 	const uint8_t *g;
 	const struct lj_api *api;
 	struct producer out;
-	const uint8_t *last_pt;	   /* described: no need to ask known */
+	const uint8_t *last_pt[2]; /* described: no need to ask known */
 	const uint8_t *last_trace;
 	const uint8_t *last_cfunc;
 	uint32_t min_described;	   /* no prototype or trace takes fewer bytes */

@@ -190,6 +190,12 @@ static inline void lj_locate__trace(const struct lj_layout *lay, const uint8_t *
 	at->addr = trace;
 }
 
+/* Whether the collector is at work: then there is no place to look for. */
+static inline bool lj_is_collecting(const struct lj_layout *lay, const uint8_t *g)
+{
+	return *(const volatile int32_t *)(g + lay->g_vmstate) == lay->st_gc;
+}
+
 static inline void lj_locate(const struct lj_layout *lay, const struct lj_api *api,
 			     const uint8_t *g, struct lj_place *at)
 {

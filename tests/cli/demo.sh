@@ -1,0 +1,37 @@
+# demo.sh - what README promises of the sample program: two commands, and the
+# report points at the cache that never forgets.
+. "$(dirname "$0")/lib.sh"
+
+cp "$LJPERF_SOURCE/samples/demo.lua" .
+luajit demo.lua >plain
+run "$LJPERF" record --jit off demo.lua
+is "the status is 0" "$status" 0
+is "the output is that of luajit" "$out" "$(cat plain)"
+like "one line at the end" "$err" "[[] ljperf record: Captured and wrote *B ljperf.ljm.zst (* events, *.* bytes/event) []]"
+is "only the owner may read the file" "$(stat -c %a ljperf.ljm.zst)" 600
+run "$LJPERF" report
+is "report without arguments reads it" "$status $err" "0 "
+
+# field N PLACE: column N of the row of a place.
+field()
+{
+	"$LJPERF" report -q -t ';' -F allocs,leaked-blocks,symbol | grep -F ";$2" | cut -d ';' -f "$1"
+}
+
+# Line 16 makes one table for each of the 100000 lines of CSV, and keeps none.
+is "tables of parse_line" "$(field 1 'parse_line  demo.lua:16')" 100000
+is "none of them is left" "$(field 2 'parse_line  demo.lua:16')" 0
+# Line 30 makes one text for each; now and then the table of strings grows.
+receipts=$(field 2 'receipt  demo.lua:30')
+holds "all 100000 receipts are left, and few other blocks: $receipts" \
+	test "$receipts" -ge 100000 -a "$receipts" -lt 100010
+like "they stand on top of what leaked" \
+	"$("$LJPERF" report -q --metric leaked | head -n 1)" "*receipt  demo.lua:30"
+
+run "$LJPERF" record -q demo.lua
+is "with the JIT compiler the output is the same" "$status $out" "0 $(cat plain)"
+holds "the recording before is kept" test -f ljperf.ljm.zst.old
+like "info finds both complete" "$("$LJPERF" info ljperf.ljm.zst ljperf.ljm.zst.old)" \
+	"*complete : yes*agree with the events*complete : yes*agree with the events*"
+
+finish

@@ -190,6 +190,7 @@ def check_footer(plain, events, offsets):
 
 
 def main():
+    os.chdir(os.environ["TMPDIR"])
     with open("spec.lua", "w") as f:
         f.write(SCRIPT)
     data = record(7)

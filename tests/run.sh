@@ -79,7 +79,7 @@ report()
 		return
 	fi
 	echo "  FAIL	$name ($f failed${why:+, $why})"
-	sed 's/^/	/' "$work/out"
+	sed -e '/^ok /d' -e 's/^/	/' "$work/out"
 }
 
 for test in "$@"; do

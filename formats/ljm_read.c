@@ -177,6 +177,7 @@ static enum ljm_status read_ljm_header(struct ljm_parser *ps, struct cursor *c)
 
 	if (!h)
 		return unread(ps, c, start);
+	c->p = start;
 	if (memcmp(h, "ljp", 3) == 0)
 		return fail(ps, LJM_REFUSED, ps->offset,
 			    "a CPU profile of misc.sysprof, not a memory profile");
@@ -194,6 +195,7 @@ static enum ljm_status read_ljm_header(struct ljm_parser *ps, struct cursor *c)
 			: ps->ljm_version == 2 ? EVENTS_4_SOURCES
 					       : EVENTS_AND_SYMBOLS;
 	ps->phase = LJM_IN_EVENTS;
+	c->p = start + HEADER_SIZE;
 	taken(ps, c, start);
 	return LJM_MORE;
 }
@@ -271,8 +273,10 @@ static enum ljm_status read_symtab(struct ljm_parser *ps, struct cursor *c)
 			taken(ps, c, start);
 			return LJM_MORE;
 		}
-		if (!source)
+		if (!source) {
+			c->p = start;
 			return fail(ps, LJM_CORRUPT, ps->offset, "bad symbol tag 0x%02x", tag);
+		}
 		status = take_symbol(ps, c, start, source);
 		if (status != LJM_MORE || c->p == start)
 			return status;
@@ -431,11 +435,14 @@ static enum ljm_status read_phases(struct ljm_parser *ps, struct cursor *c)
 	return status;
 }
 
-/* How many bytes of the window are whole and valid items of a variant. */
+/* How many bytes of the window are valid items of a variant.  An item that
+ * the window cuts counts if it may be an event; if it would be longer, it is
+ * rather rubbish that reads as the length of a string. */
 static size_t try_variant(const struct ljm_parser *ps, const struct cursor *c, bool mcode)
 {
 	struct ljm_parser dry = *ps;
 	struct cursor copy = *c;
+	enum ljm_status status;
 
 	dry.undecided = false;
 	dry.mcode = mcode;
@@ -443,7 +450,9 @@ static size_t try_variant(const struct ljm_parser *ps, const struct cursor *c, b
 	dry.event = no_event;
 	dry.next_vmstate = NULL;
 	dry.stop_at = UINT64_MAX;
-	read_phases(&dry, &copy);
+	status = read_phases(&dry, &copy);
+	if (status == LJM_MORE && dry.need <= LJM_EVENT_MAX)
+		return cursor__left(c);
 	return (size_t)(copy.p - c->p);
 }
 

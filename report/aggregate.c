@@ -496,7 +496,7 @@ static void totals__add_site(struct totals *t, const struct site_stats *s)
 	t->free_bytes += s->free_bytes;
 }
 
-int aggregate__finish(struct aggregate *a)
+void aggregate__finish(struct aggregate *a)
 {
 	struct totals *t = &a->totals;
 	size_t i;
@@ -511,5 +511,4 @@ int aggregate__finish(struct aggregate *a)
 		t->leaked_bytes += a->leaked[i].bytes;
 		t->leaked_blocks += a->leaked[i].blocks;
 	}
-	return symtab__finish(a->symtab);
 }

@@ -92,8 +92,8 @@ void aggregate__delete(struct aggregate *a);
  * complete or not (see the summary's info), or negative with err__msg(). */
 int aggregate__read(struct aggregate *a, const char *path, bool force);
 
-/* Ends the reading: names can be made from here on.  0 or -ENOMEM. */
-int aggregate__finish(struct aggregate *a);
+/* Ends the reading: adds up the totals. */
+void aggregate__finish(struct aggregate *a);
 
 /* What a site holds where the sessions end; consistent with its counts. */
 static inline struct site_live site_stats__live(const struct site_stats *s)

@@ -1,13 +1,13 @@
 /* cfuncs.c - C functions and their names; see cfuncs.h.
  *
  * Tarantool's recordings repeat all C symbols, aliases included, before each
- * event of a C function.  A name that the address has had changes nothing; a
- * new name is an alias until an event has used the address, and afterwards
- * another function that was loaded there.
+ * event of a C function, so what is known already must cost little.  The last
+ * name an address was given is the one it has, as in Tarantool's own tool.
  */
 #include "report/cfuncs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/grow.h"
 
@@ -19,137 +19,135 @@ enum { LOAD_BASE_NAMES = 8, LOAD_BASE_MASK = 0xfff };
  * is more likely to be of another module than to hold the address. */
 enum { NEAREST_MAX = 64 * 1024 };
 
+/* So many addresses are searched one by one before they are merged. */
+enum { UNSORTED_MAX = 1024 };
+
 void cfuncs__exit(struct cfuncs *cf)
 {
 	free(cf->at);
+	hashmap__exit(&cf->map);
 	epochs__exit(&cf->current);
-	free(cf->names);
-	hashmap__exit(&cf->name_map);
-	free(cf->by_addr);
+	epochs__exit(&cf->n_names);
+	free(cf->addrs);
 	*cf = (struct cfuncs){ .at = NULL };
 }
 
 void cfuncs__begin_session(struct cfuncs *cf)
 {
 	epochs__clear(&cf->current);
-	hashmap__clear(&cf->name_map);
-	cf->n_names = 0;
+	epochs__clear(&cf->n_names);
+	cf->n_addrs = cf->n_sorted = 0;
 	cf->session++;
 }
 
-static uint32_t cfuncs__new(struct cfuncs *cf, uint64_t addr)
+/* The record of a symbol.  *ADDED tells whether it is new. */
+static uint32_t cfuncs__intern(struct cfuncs *cf, uint64_t addr, uint32_t name, bool *added)
 {
-	if (GROW(cf->at, cf->cap, cf->n) || epochs__set(&cf->current, addr, (uint32_t)cf->n))
-		return HASHMAP_NONE;
-	cf->at[cf->n] = (struct cfunc){ .addr = addr, .name = HASHMAP_NONE, .session = cf->session };
-	return (uint32_t)cf->n++;
-}
-
-uint32_t cfuncs__use(struct cfuncs *cf, uint64_t addr)
-{
-	uint32_t id = epochs__get(&cf->current, addr);
-
-	if (id == HASHMAP_NONE)
-		id = cfuncs__new(cf, addr);
-	if (id != HASHMAP_NONE)
-		cf->at[id].used = true;
-	return id;
-}
-
-static struct cname *cfuncs__find_name(struct cfuncs *cf, uint64_t addr, uint32_t name, uint64_t hash)
-{
+	uint64_t hash = hash__u64x2(addr, (uint64_t)name << 32 | cf->session);
 	uint32_t pos, id;
 
-	for (id = hashmap__first(&cf->name_map, hash, &pos); id != HASHMAP_NONE;
-	     id = hashmap__next(&cf->name_map, hash, &pos))
-		if (cf->names[id].addr == addr && cf->names[id].name == name)
-			return &cf->names[id];
-	return NULL;
-}
-
-static int cfuncs__add_name(struct cfuncs *cf, uint32_t cfunc, uint32_t name, uint64_t hash)
-{
-	struct cfunc *c = &cf->at[cfunc];
-
-	if (GROW(cf->names, cf->cap_names, cf->n_names) ||
-	    hashmap__add(&cf->name_map, hash, (uint32_t)cf->n_names))
-		return -ENOMEM;
-	cf->names[cf->n_names++] = (struct cname){ c->addr, name, cfunc };
-	c->name = name;
-	c->n_names++;
-	return 0;
+	*added = false;
+	for (id = hashmap__first(&cf->map, hash, &pos); id != HASHMAP_NONE;
+	     id = hashmap__next(&cf->map, hash, &pos))
+		if (cf->at[id].addr == addr && cf->at[id].name == name &&
+		    cf->at[id].session == cf->session)
+			return id;
+	*added = true;
+	if (GROW(cf->at, cf->cap, cf->n) || hashmap__add(&cf->map, hash, (uint32_t)cf->n))
+		return HASHMAP_NONE;
+	cf->at[cf->n] = (struct cfunc){ addr, name, cf->session };
+	return (uint32_t)cf->n++;
 }
 
 int cfuncs__symbol(struct cfuncs *cf, uint64_t addr, uint32_t name)
 {
-	uint64_t hash = hash__u64x2(addr, name);
-	const struct cname *known = cfuncs__find_name(cf, addr, name, hash);
-	uint32_t id;
+	bool added;
+	uint32_t id = cfuncs__intern(cf, addr, name, &added), n;
 
-	if (known)
-		return epochs__set(&cf->current, addr, known->cfunc);
-	id = epochs__get(&cf->current, addr);
-	if (id == HASHMAP_NONE || (cf->at[id].used && cf->at[id].name != HASHMAP_NONE))
-		id = cfuncs__new(cf, addr);
-	return id == HASHMAP_NONE ? -ENOMEM : cfuncs__add_name(cf, id, name, hash);
-}
-
-/* ---- names, when all is read ---- */
-
-static bool cfunc__is_named(const struct cfunc *c)
-{
-	return c->name != HASHMAP_NONE &&
-	       (c->n_names <= LOAD_BASE_NAMES || (c->addr & LOAD_BASE_MASK));
-}
-
-static int cfunc__cmp(const struct cfunc *a, const struct cfunc *b)
-{
-	if (a->session != b->session)
-		return a->session < b->session ? -1 : 1;
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
-}
-
-static int cfunc__cmp_ids(const void *a, const void *b, void *at)
-{
-	const struct cfunc *cf = at;
-	uint32_t ia = *(const uint32_t *)a, ib = *(const uint32_t *)b;
-	int cmp = cfunc__cmp(&cf[ia], &cf[ib]);
-
-	return cmp ? cmp : ia < ib ? -1 : ia > ib;
-}
-
-int cfuncs__sort(struct cfuncs *cf)
-{
-	size_t i, n = 0;
-
-	free(cf->by_addr);
-	cf->by_addr = malloc((cf->n + 1) * sizeof(*cf->by_addr));
-	if (!cf->by_addr)
+	if (id == HASHMAP_NONE || epochs__set(&cf->current, addr, id))
 		return -ENOMEM;
-	for (i = 0; i < cf->n; i++)
-		if (cfunc__is_named(&cf->at[i]))
-			cf->by_addr[n++] = (uint32_t)i;
-	cf->n_by_addr = n;
-	qsort_r(cf->by_addr, n, sizeof(*cf->by_addr), cfunc__cmp_ids, cf->at);
+	if (!added)
+		return 0;
+	n = epochs__get(&cf->n_names, addr);
+	if (n == HASHMAP_NONE) {
+		n = 0;
+		if (GROW(cf->addrs, cf->cap_addrs, cf->n_addrs))
+			return -ENOMEM;
+		cf->addrs[cf->n_addrs++] = addr;
+	}
+	return epochs__set(&cf->n_names, addr, n + 1);
+}
+
+static bool cfuncs__is_load_base(const struct cfuncs *cf, uint64_t addr)
+{
+	uint32_t n;
+
+	if (addr & LOAD_BASE_MASK)
+		return false;
+	n = epochs__get(&cf->n_names, addr);
+	return n != HASHMAP_NONE && n > LOAD_BASE_NAMES;
+}
+
+/* ---- the nearest symbol ---- */
+
+static int cmp_addrs(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Merges the unsorted addresses into the others, from behind. */
+static int cfuncs__merge(struct cfuncs *cf)
+{
+	size_t n = cf->n_addrs - cf->n_sorted, i = cf->n_sorted, to = cf->n_addrs;
+	uint64_t *more = malloc((n + 1) * sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	memcpy(more, cf->addrs + cf->n_sorted, n * sizeof(*more));
+	qsort(more, n, sizeof(*more), cmp_addrs);
+	while (n)
+		cf->addrs[--to] = i && cf->addrs[i - 1] > more[n - 1] ? cf->addrs[--i] : more[--n];
+	cf->n_sorted = cf->n_addrs;
+	free(more);
 	return 0;
 }
 
-const struct cfunc *cfuncs__named(const struct cfuncs *cf, uint32_t id)
+/* The greatest address of a symbol at or below ADDR; 0 when there is none. */
+static uint64_t cfuncs__below(const struct cfuncs *cf, uint64_t addr)
 {
-	const struct cfunc *want = &cf->at[id], *c;
-	size_t lo = 0, hi = cf->n_by_addr, mid;
+	size_t lo = 0, hi = cf->n_sorted, mid, i;
+	uint64_t best;
 
-	if (cfunc__is_named(want))
-		return want;
-	while (lo < hi) { /* the first one above WANT */
+	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (cfunc__cmp(&cf->at[cf->by_addr[mid]], want) <= 0)
+		if (cf->addrs[mid] <= addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	if (!lo)
-		return NULL;
-	c = &cf->at[cf->by_addr[lo - 1]];
-	return c->session == want->session && want->addr - c->addr <= NEAREST_MAX ? c : NULL;
+	best = lo ? cf->addrs[lo - 1] : 0;
+	for (i = cf->n_sorted; i < cf->n_addrs; i++)
+		if (cf->addrs[i] <= addr && cf->addrs[i] > best)
+			best = cf->addrs[i];
+	return best;
+}
+
+uint32_t cfuncs__find(struct cfuncs *cf, uint64_t addr)
+{
+	uint32_t id = epochs__get(&cf->current, addr);
+	uint64_t below = addr;
+	bool added;
+
+	if (id == HASHMAP_NONE) {
+		if (cf->n_addrs - cf->n_sorted > UNSORTED_MAX && cfuncs__merge(cf))
+			return HASHMAP_NONE;
+		below = cfuncs__below(cf, addr);
+		if (below && addr - below <= NEAREST_MAX)
+			id = epochs__get(&cf->current, below);
+	}
+	if (id != HASHMAP_NONE && !cfuncs__is_load_base(cf, below))
+		return id;
+	return cfuncs__intern(cf, addr, HASHMAP_NONE, &added);
 }

@@ -10,49 +10,37 @@
 
 #include "report/epochs.h"
 
-/* One epoch of an address. */
+/* A symbol, or an address that has none. */
 struct cfunc {
 	uint64_t addr;
 	uint32_t name; /* a string of the symbol table, or HASHMAP_NONE */
-	uint32_t n_names;
 	uint32_t session;
-	bool used; /* an event has named it: another name is another epoch */
-};
-
-/* A name that an address has had in this session. */
-struct cname {
-	uint64_t addr;
-	uint32_t name, cfunc;
 };
 
 /* All zero is empty. */
 struct cfuncs {
 	struct cfunc *at;
 	size_t n, cap;
-	uint32_t session;
-	struct epochs current; /* by address */
-	struct cname *names;
-	size_t n_names, cap_names;
-	struct hashmap name_map;
+	struct hashmap map; /* by all three */
 
-	uint32_t *by_addr; /* the named ones, sorted; made by cfuncs__sort() */
-	size_t n_by_addr;
+	/* Of the session being read. */
+	uint32_t session;
+	struct epochs current; /* the symbol of an address */
+	struct epochs n_names; /* how many names an address has had */
+	/* Addresses of symbols, for the nearest: the first N_SORTED ascend, the
+	 * few behind them wait to be merged. */
+	uint64_t *addrs;
+	size_t n_addrs, n_sorted, cap_addrs;
 };
 
 void cfuncs__exit(struct cfuncs *cf);
 void cfuncs__begin_session(struct cfuncs *cf);
 
-/* The function at ADDR has NAME.  0 or -ENOMEM. */
+/* The function at ADDR is called NAME from now on.  0 or -ENOMEM. */
 int cfuncs__symbol(struct cfuncs *cf, uint64_t addr, uint32_t name);
 
-/* The function at ADDR now, made when new; HASHMAP_NONE: no memory. */
-uint32_t cfuncs__use(struct cfuncs *cf, uint64_t addr);
-
-/* Call when all is read and before cfuncs__named().  0 or -ENOMEM. */
-int cfuncs__sort(struct cfuncs *cf);
-
-/* The function whose name is the right one for function ID: itself, or the
- * nearest named one below its address; NULL when none is near. */
-const struct cfunc *cfuncs__named(const struct cfuncs *cf, uint32_t id);
+/* The symbol that the function at ADDR has now: its own, or the nearest below
+ * it; one without a name when none is near.  HASHMAP_NONE: no memory. */
+uint32_t cfuncs__find(struct cfuncs *cf, uint64_t addr);
 
 #endif

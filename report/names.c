@@ -150,13 +150,14 @@ static void names__line(const struct symtab *st, const struct proto *p, uint64_t
 	strbuf__addu(out, line);
 }
 
-static void names__c(const struct symtab *st, uint32_t id, enum name_style style, struct strbuf *out)
+static void names__c(const struct symtab *st, const struct site *s, enum name_style style,
+		     struct strbuf *out)
 {
-	const struct cfunc *c = cfuncs__named(&st->cfuncs, id);
+	const struct cfunc *c = &st->cfuncs.at[s->ref];
 
-	if (!c) {
+	if (c->name == STR_NONE) {
 		strbuf__addstr(out, "CFUNC ");
-		strbuf__addx(out, st->cfuncs.at[id].addr);
+		strbuf__addx(out, s->arg);
 		return;
 	}
 	names__text(strpool__get(&st->strings, c->name), style, out);
@@ -189,7 +190,7 @@ void names__site(const struct symtab *st, uint32_t site, enum name_style style, 
 		names__line(st, &st->protos[s->ref], s->arg, style, out);
 		break;
 	case LJM_SRC_C:
-		names__c(st, s->ref, style, out);
+		names__c(st, s, style, out);
 		break;
 	case LJM_SRC_TRACE:
 		names__trace(st, &st->traces[s->ref], style, out);

@@ -1,6 +1,4 @@
-/* names.h - sites as text.  Called for what is printed only, when all is read
- * (symtab__finish()).
- */
+/* names.h - sites as text.  Called for what is printed only. */
 #ifndef LJPERF_REPORT_NAMES_H
 #define LJPERF_REPORT_NAMES_H
 

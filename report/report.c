@@ -122,9 +122,9 @@ static int report__run(int n, const char **paths, const struct view_ops *view)
 		return -ENOMEM;
 	a->want_origins = view->want_origins;
 	a->count_after_close = opt.with_close;
-	corrupt = err = report__read(a, n, paths);
-	if (err >= 0)
-		err = aggregate__finish(a);
+	corrupt = report__read(a, n, paths);
+	err = corrupt < 0 ? corrupt : 0;
+	aggregate__finish(a);
 	if (!err && opt.view.metric->needs_leaked && !a->totals.has_leaked)
 		err = err__set(-ENODATA, "no full collection was recorded, so what leaked is not "
 					 "known (--metric live shows what was alive)");

@@ -43,7 +43,6 @@ struct script {
 	struct strpool texts;
 	uint32_t *text_of; /* by site, STR_NONE: not made yet */
 	size_t n_text_of, cap_text_of;
-	size_t n_cnames; /* C names there were when functions were sorted */
 	struct script_when when;
 };
 
@@ -57,23 +56,10 @@ static int script__flush(struct script *s)
 	return term__flush(&s->out) ? 0 : NOBODY_READS;
 }
 
-/* C functions may get their name from a neighbour: the list of them must be
- * up to date. */
-static int script__sort_c(struct script *s)
-{
-	if (s->n_cnames == s->symtab->cfuncs.n_names && s->symtab->cfuncs.by_addr)
-		return 0;
-	s->n_cnames = s->symtab->cfuncs.n_names;
-	return symtab__finish(s->symtab);
-}
-
 static int script__make_text(struct script *s, uint32_t site)
 {
 	struct strbuf text = STRBUF_INIT;
-	int err = s->symtab->sites[site].source == LJM_SRC_C ? script__sort_c(s) : 0;
 
-	if (err)
-		return err;
 	for (; s->n_text_of <= site; s->n_text_of++) {
 		if (GROW(s->text_of, s->cap_text_of, s->n_text_of))
 			return err__set(-ENOMEM, "out of memory for names");

@@ -90,7 +90,7 @@ static void put_detail(struct strbuf *out, const struct symtab *st, const struct
 		put_lua(out, st, s);
 		break;
 	case LJM_SRC_C:
-		put_addr(out, "addr", st->cfuncs.at[s->ref].addr);
+		put_addr(out, "addr", s->arg);
 		break;
 	case LJM_SRC_TRACE:
 		put_num(out, "trace", st->traces[s->ref].num);

@@ -218,6 +218,23 @@ static int symtab__add_trace(struct symtab *st, const struct ljm_symbol *sym)
 	return id == HASHMAP_NONE ? -ENOMEM : epochs__set(&st->cur_trace, t.num, id);
 }
 
+/* A trace may be described before the prototype it starts in: it is then that
+ * of the first name the address gets. */
+static uint32_t symtab__settle_trace(struct symtab *st, uint32_t id)
+{
+	struct trace t = st->traces[id];
+	uint32_t now;
+
+	if (st->protos[t.proto].chunk != STR_NONE)
+		return id;
+	now = epochs__get(&st->cur_proto, st->protos[t.proto].addr);
+	if (now == HASHMAP_NONE || now == t.proto)
+		return id;
+	t.proto = now;
+	id = symtab__intern_trace(st, &t);
+	return id != HASHMAP_NONE && epochs__set(&st->cur_trace, t.num, id) ? HASHMAP_NONE : id;
+}
+
 /* Where the stream tells where the machine code of a trace is, another place
  * is another trace, of which nothing is known. */
 static uint32_t symtab__trace_at(struct symtab *st, uint64_t num, uint64_t mcode)
@@ -226,7 +243,7 @@ static uint32_t symtab__trace_at(struct symtab *st, uint64_t num, uint64_t mcode
 	uint32_t id = epochs__get(&st->cur_trace, num);
 
 	if (id != HASHMAP_NONE && (!mcode || st->traces[id].mcode == mcode))
-		return id;
+		return symtab__settle_trace(st, id);
 	return symtab__intern_trace(st, &t);
 }
 
@@ -274,13 +291,6 @@ int symtab__symbol(struct symtab *st, const struct ljm_symbol *sym)
 	return symtab__add(st, sym) ? symtab__no_memory() : 0;
 }
 
-int symtab__finish(struct symtab *st)
-{
-	if (symtab__add_pending(st) || cfuncs__sort(&st->cfuncs))
-		return symtab__no_memory();
-	return 0;
-}
-
 /* ---- sites ---- */
 
 static uint32_t symtab__intern_site(struct symtab *st, const struct site *s)
@@ -324,7 +334,8 @@ static uint32_t symtab__lookup(struct symtab *st, const struct ljm_loc *loc, uns
 		s.arg = loc->num;
 		break;
 	case LJM_SRC_C:
-		s.ref = cfuncs__use(&st->cfuncs, loc->addr);
+		s.ref = cfuncs__find(&st->cfuncs, loc->addr);
+		s.arg = loc->addr;
 		break;
 	case LJM_SRC_TRACE:
 		s.ref = symtab__trace_at(st, loc->num, loc->addr);

@@ -20,7 +20,8 @@
 #define SITE_NONE HASHMAP_NONE
 
 /* Where an event happened.  REF is a number of a proto (LUA), a cfunc (C) or
- * a trace (TRACE); ARG is the line (LUA) or the enum ljm_vmstate (INTERNAL). */
+ * a trace (TRACE); ARG is the line (LUA), the address (C) or the enum
+ * ljm_vmstate (INTERNAL). */
 struct site {
 	enum ljm_source source;
 	uint32_t ref;
@@ -87,9 +88,6 @@ void symtab__begin_session(struct symtab *st);
 
 /* 0 or -ENOMEM with err__msg(). */
 int symtab__symbol(struct symtab *st, const struct ljm_symbol *sym);
-
-/* Ends the reading: names can be made from here on.  0 or -ENOMEM. */
-int symtab__finish(struct symtab *st);
 
 /* The number of the alias of a multi-line chunk name, from 1; 0 for others. */
 size_t symtab__alias(const struct symtab *st, uint32_t chunk);

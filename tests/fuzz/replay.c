@@ -66,9 +66,11 @@ static int replay_folder(const char *folder, unsigned *n)
 
 		if (entry->d_name[0] == '.')
 			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		err |= replay_file(path);
 		(*n)++;
+		if (snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) < PATH_MAX)
+			err |= replay_file(path);
+		else
+			err = -1;
 	}
 	closedir(dir);
 	return err;
@@ -89,8 +91,10 @@ int main(int argc, char **argv)
 			 name);
 		err = replay_folder(folder, &n);
 	}
-	if (err || !n)
+	if (err || !n) {
+		printf("not ok %s: %u files, not all of them readable\n", name, n);
 		return EXIT_FAILURE;
+	}
 	printf("ok %s: %u files\n", name, n);
 	return EXIT_SUCCESS;
 }

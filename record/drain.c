@@ -105,6 +105,15 @@ static int put_proto(struct drain *d)
 	return session_writer__symbol(d->out, &sym);
 }
 
+static int put_cfunc(struct drain *d)
+{
+	struct ljm_symbol sym = {
+		.source = LJM_SRC_C, .addr = d->words[0], .name = text_at(d, 0), .name_len = d->words[1],
+	};
+
+	return session_writer__symbol(d->out, &sym);
+}
+
 static int put_trace(struct drain *d)
 {
 	struct ljm_symbol sym = {
@@ -157,6 +166,7 @@ static const struct ctl_ops {
 	int (*put)(struct drain *d);
 } ctl_ops[CTL_MAX] = {
 	[CTL_PROTO] = { 5, 3, 4, put_proto },
+	[CTL_CFUNC] = { 2, 1, -1, put_cfunc },
 	[CTL_TRACE] = { 6, -1, -1, put_trace },
 	[CTL_TIME] = { 1, -1, -1, put_time },
 	[CTL_MARK] = { 3, 2, -1, put_mark },

@@ -64,6 +64,7 @@ enum ring_ctl {
 	CTL_TIME,	/* ns of CLOCK_MONOTONIC */
 	CTL_MARK,	/* kind, ns of CLOCK_MONOTONIC, name length; string */
 	CTL_LOST,	/* events dropped before this */
+	CTL_CFUNC,	/* addr, name length; string: what Lua code calls it */
 	CTL_MODULE,	/* start, end, file offset, bias, path length, build id length; strings */
 	CTL_MAX,
 };

@@ -22,6 +22,7 @@ static struct {
 	struct agent_options opts;
 	struct lj_api api;
 	struct lj_layout lay;
+	struct lj_builtins builtins;
 	bool ready;
 	unsigned n_vms;
 	struct agent_vm *closed; /* its VM is gone: to be unmapped */
@@ -51,7 +52,7 @@ int agent__init(const struct agent_options *opts)
 		snprintf(agent.why, sizeof(agent.why), "no LuaJIT in this process: '%s' is missing", missing);
 		return -1;
 	}
-	if (lj_layout__probe(&agent.lay, &agent.api, why, sizeof(why))) {
+	if (lj_layout__probe(&agent.lay, &agent.builtins, &agent.api, why, sizeof(why))) {
 		snprintf(agent.why, sizeof(agent.why), "this LuaJIT (%s) cannot be recorded: %s",
 			 agent.lay.version[0] ? agent.lay.version : "unknown version", why);
 		return -1;
@@ -221,6 +222,7 @@ static struct agent_vm *vm_map(void)
 	}
 	vm->lay = agent.lay;
 	vm->api = &agent.api;
+	vm->builtins = &agent.builtins;
 	vm->oracle = agent.opts.oracle;
 	vm->clock_countdown = 1;
 	vm->min_described = vm->lay.pt_size + 8;
@@ -239,6 +241,18 @@ static struct agent_vm *vm_connect(struct agent_vm *vm, lua_State *L)
 	err = send_ring(L, memfd);
 	close(memfd);
 	return err ? why_not("cannot reach the collector", err) : vm;
+}
+
+/* The tables that lead to the names of C functions.  The registry holds both
+ * until the state is closed. */
+static void find_tables(struct agent_vm *vm)
+{
+	const struct lj_api *api = vm->api;
+
+	vm->registry = api->lua_topointer(vm->L, LUA_REGISTRYINDEX);
+	api->lua_getfield(vm->L, LUA_REGISTRYINDEX, "_LOADED");
+	vm->loaded = api->lua_type(vm->L, -1) == LUA_TTABLE ? api->lua_topointer(vm->L, -1) : NULL;
+	api->lua_settop(vm->L, -2);
 }
 
 static struct agent_vm *start_locked(lua_State *L)
@@ -263,6 +277,7 @@ static struct agent_vm *start_locked(lua_State *L)
 	}
 	vm->g = g;
 	vm->L = L;
+	find_tables(vm);
 	vm->alloc = agent.api.lua_getallocf(L, &vm->alloc_ud);
 	agent.api.lua_setallocf(L, agent_hook, vm);
 	return vm;
@@ -290,6 +305,7 @@ void agent__mark(struct agent_vm *vm, unsigned kind, const char *name)
 void agent__closing(struct agent_vm *vm)
 {
 	agent__mark(vm, SESSION_MARK_CLOSE, "");
+	vm->loaded = vm->registry = NULL; /* they are freed in any order now */
 	vm->stack = lj_stack(&vm->lay, vm->L);
 }
 

@@ -53,7 +53,7 @@ static inline void describe(struct agent_vm *vm, struct lj_place *at)
 		ok = at->addr == vm->last_trace || describe_trace(vm, at);
 		break;
 	case LJ_AT_CFUNC:
-		ok = at->addr == vm->last_cfunc || describe_cfunc(vm, at->addr);
+		ok = describe_cfunc(vm, at->addr, at->num);
 		break;
 	case LJ_AT_VM:
 		break;
@@ -129,10 +129,10 @@ static inline void put_head(struct record *r, unsigned type, const struct lj_pla
 	unsigned source = sources[at->where], part = 0;
 	uint64_t num = at->num;
 
-	if (at->where == LJ_AT_VM) {
+	if (at->where == LJ_AT_VM)
 		part = vmstates[num];
+	if (at->where == LJ_AT_VM || at->where == LJ_AT_CFUNC)
 		num = 0;
-	}
 	if (__builtin_expect(num > RING_NUM_MAX || size > RING_SIZE_MAX, 0)) {
 		record_put(r, ring_word0(type, source, part, 0, 0) | RING_WIDE);
 		record_put(r, num);

@@ -1,22 +1,27 @@
-/* modules.c - tells the stream which file a C function lies in, when the
- * first function of that mapping comes up.
+/* modules.c - tells the stream which file a C function lies in, and what Lua
+ * code calls it, when it first comes up.
  *
  * Works from inside the hook: plain system calls on a small buffer.  dladdr()
  * would do, but takes the loader's lock, which the target may hold.
  */
 #include "backends/luajit/vm.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <string.h>
 #include <unistd.h>
 
 struct mapping {
 	uint64_t start, end, offset;
-	uint64_t base; /* lowest address of the same file before it */
+	uint64_t head; /* where the file's first bytes are mapped, 0: nowhere */
 	char path[4096];
 	size_t path_len;
+	bool readable;
 };
+
+/* ---- /proc/self/maps ---- */
 
 struct line_reader {
 	int fd;
@@ -66,7 +71,7 @@ static int skip_field(struct line_reader *r)
 	return c;
 }
 
-/* One line of /proc/self/maps: start-end perms offset dev inode path. */
+/* One line: start-end perms offset dev inode path. */
 static bool next_mapping(struct line_reader *r, struct mapping *m)
 {
 	int c;
@@ -75,7 +80,8 @@ static bool next_mapping(struct line_reader *r, struct mapping *m)
 	if (c != '-')
 		return false;
 	m->end = next_hex(r, &c);
-	skip_field(r); /* permissions */
+	m->readable = next_byte(r) == 'r';
+	skip_field(r); /* other permissions */
 	m->offset = next_hex(r, &c);
 	skip_field(r); /* device */
 	c = skip_field(r); /* inode */
@@ -87,36 +93,122 @@ static bool next_mapping(struct line_reader *r, struct mapping *m)
 	return c == '\n';
 }
 
-/* The mapping that holds ADDR; its base is where the same file's first
- * mapping before it starts. */
+static uint64_t hash_path(const struct mapping *m)
+{
+	uint64_t hash = m->path_len;
+	size_t i;
+
+	for (i = 0; i < m->path_len; i++)
+		hash = hash * 31 + (unsigned char)m->path[i];
+	return hash;
+}
+
+/* The mapping that holds ADDR.  A file's mappings follow each other, but for
+ * zero-filled data, so its head is the last one before with offset 0. */
 static bool find_mapping(uint64_t addr, struct mapping *m)
 {
 	struct line_reader r = { .fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC) };
-	uint64_t base = 0, path_hash = 0;
+	uint64_t head = 0, head_path = 0;
 	bool found = false;
 
 	if (r.fd < 0)
 		return false;
 	while (!found && next_mapping(&r, m)) {
-		uint64_t hash = m->path_len;
-		size_t i;
-
-		for (i = 0; i < m->path_len; i++)
-			hash = hash * 31 + (unsigned char)m->path[i];
-		if (m->path_len == 0)
-			continue; /* zero-filled data between two of a file's mappings */
-		if (hash != path_hash || m->offset == 0) {
-			path_hash = hash;
-			base = m->start - m->offset;
+		if (m->offset == 0 && m->path_len && m->readable) {
+			head = m->start;
+			head_path = hash_path(m);
 		}
 		found = addr >= m->start && addr < m->end;
 	}
-	m->base = base;
+	m->head = found && head && hash_path(m) == head_path ? head : 0;
 	close(r.fd);
 	return found;
 }
 
-static bool told(const struct agent_vm *vm, uint64_t addr)
+/* ---- what the ELF file's head says ---- */
+
+struct elf_facts {
+	uint64_t bias;
+	const uint8_t *build_id; /* in the file's mapping */
+	size_t build_id_len;
+};
+
+static void find_note(const uint8_t *at, uint64_t len, struct elf_facts *facts)
+{
+	ElfW(Nhdr) n;
+
+	while (len >= sizeof(n)) {
+		uint64_t name, desc;
+
+		memcpy(&n, at, sizeof(n));
+		name = ((uint64_t)n.n_namesz + 3) & ~UINT64_C(3);
+		desc = ((uint64_t)n.n_descsz + 3) & ~UINT64_C(3);
+		if (name > len - sizeof(n) || desc > len - sizeof(n) - name)
+			return;
+		if (n.n_type == NT_GNU_BUILD_ID && name == 4 && memcmp(at + sizeof(n), "GNU", 4) == 0 &&
+		    n.n_descsz <= MAX_BUILD_ID) {
+			facts->build_id = at + sizeof(n) + name;
+			facts->build_id_len = n.n_descsz;
+			return;
+		}
+		at += sizeof(n) + name + desc;
+		len -= sizeof(n) + name + desc;
+	}
+}
+
+/* HEAD is the first page of a loaded file: its headers lie there, because the
+ * dynamic loader needs them too.  Everything is checked against that page and,
+ * for notes, against the loaded segment that has them. */
+static bool read_elf(const struct mapping *m, struct elf_facts *facts)
+{
+	const uint8_t *head = (const uint8_t *)(uintptr_t)m->head;
+	ElfW(Ehdr) eh;
+	ElfW(Phdr) ph;
+	unsigned i;
+	bool biased = false;
+
+	memcpy(&eh, head, sizeof(eh));
+	if (memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    eh.e_phentsize != sizeof(ph) || eh.e_phoff > 4096 ||
+	    eh.e_phnum > (4096 - eh.e_phoff) / sizeof(ph))
+		return false;
+	for (i = 0; i < eh.e_phnum; i++) {
+		memcpy(&ph, head + eh.e_phoff + i * sizeof(ph), sizeof(ph));
+		if (ph.p_type == PT_LOAD && !biased) {
+			facts->bias = m->head - (ph.p_vaddr - ph.p_offset);
+			biased = true;
+		}
+	}
+	for (i = 0; biased && i < eh.e_phnum; i++) {
+		memcpy(&ph, head + eh.e_phoff + i * sizeof(ph), sizeof(ph));
+		if (ph.p_type == PT_NOTE && ph.p_offset <= 4096 && ph.p_filesz <= 4096 - ph.p_offset &&
+		    !facts->build_id)
+			find_note(head + ph.p_offset, ph.p_filesz, facts);
+	}
+	return biased;
+}
+
+/* ---- the stream ---- */
+
+static bool put_module(struct agent_vm *vm, const struct mapping *m)
+{
+	struct elf_facts facts = { .bias = m->start - m->offset };
+	uint64_t words[6];
+
+	if (m->head)
+		read_elf(m, &facts);
+	words[0] = m->start;
+	words[1] = m->end;
+	words[2] = m->offset;
+	words[3] = facts.bias;
+	words[4] = m->path_len;
+	words[5] = facts.build_id_len;
+	return producer__ctl(&vm->out, CTL_MODULE, words, 6) &&
+	       producer__string(&vm->out, m->path, m->path_len) &&
+	       producer__string(&vm->out, (const char *)facts.build_id, facts.build_id_len);
+}
+
+static bool is_told(const struct agent_vm *vm, uint64_t addr)
 {
 	unsigned i;
 
@@ -135,32 +227,74 @@ static void remember(struct agent_vm *vm, const struct mapping *m)
 	range->end = m->end;
 }
 
-static bool put_module(struct agent_vm *vm, const struct mapping *m)
+static bool tell_module(struct agent_vm *vm, uint64_t addr)
 {
-	uint64_t words[6] = { m->start, m->end, m->offset, m->base, m->path_len, 0 };
+	struct mapping m;
 
-	return producer__ctl(&vm->out, CTL_MODULE, words, 6) &&
-	       producer__string(&vm->out, m->path, m->path_len);
+	if (is_told(vm, addr))
+		return true;
+	if (!find_mapping(addr, &m)) {
+		m.start = addr; /* in no file: not looked for again */
+		m.end = addr + 1;
+	} else if (!put_module(vm, &m)) {
+		return false;
+	}
+	remember(vm, &m);
+	return true;
 }
 
-bool describe_cfunc(struct agent_vm *vm, const uint8_t *addr)
+static bool tell_name(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid)
 {
-	uint64_t at = (uint64_t)(uintptr_t)addr;
-	struct mapping m;
+	char found[LJ_NAME_MAX];
+	const char *name = lj_builtins__name(vm->builtins, ffid, addr);
+	uint64_t words[2] = { (uint64_t)(uintptr_t)addr };
+
+	if (!name && lj_name__find(&vm->lay, vm->loaded, vm->registry, addr, found))
+		name = found;
+	if (!name)
+		return true;
+	words[1] = strlen(name);
+	return producer__ctl(&vm->out, CTL_CFUNC, words, 2) && producer__string(&vm->out, name, words[1]);
+}
+
+/* After a dlclose() another file may lie at any address. */
+static void forget_unloaded(struct agent_vm *vm)
+{
+	uint32_t unloads = atomic_load_explicit(&agent_unloads, memory_order_relaxed);
+
+	if (unloads == vm->unloads_seen)
+		return;
+	vm->unloads_seen = unloads;
+	vm->n_modules = 0;
+	vm->last_cfunc = NULL;
+	memset(vm->cfuncs, 0, sizeof(vm->cfuncs));
+}
+
+/* Where the number of the function told last at this address is remembered:
+ * one of few slots, so that what is pushed out is told again.  Built-ins may
+ * share an address (string.lower and string.upper do); the name told last is
+ * the one that the stream believes. */
+static uint64_t *cfunc_slot(struct agent_vm *vm, const uint8_t *addr)
+{
+	return &vm->cfuncs[(uint64_t)(uintptr_t)addr * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CFUNC_BITS)];
+}
+
+bool describe_cfunc(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid)
+{
+	uint64_t key = (uint64_t)(uintptr_t)addr | (uint64_t)ffid << 48, *slot;
 	int saved = errno;
 	bool ok = true;
 
-	if (!told(vm, at)) {
-		if (!find_mapping(at, &m)) {
-			m.start = at;
-			m.end = at + 1;
-		} else {
-			ok = put_module(vm, &m);
-		}
-		if (ok)
-			remember(vm, &m);
+	forget_unloaded(vm);
+	if (addr == vm->last_cfunc && ffid == vm->last_ffid)
+		return true;
+	slot = cfunc_slot(vm, addr);
+	if (*slot != key) {
+		ok = tell_module(vm, (uint64_t)(uintptr_t)addr) && tell_name(vm, addr, ffid);
+		*slot = ok ? key : 0;
 	}
-	vm->last_cfunc = addr;
+	vm->last_cfunc = ok ? addr : NULL;
+	vm->last_ffid = ffid;
 	errno = saved;
 	return ok;
 }

@@ -5,8 +5,11 @@
 #include "backends/luajit/known.h"
 #include "backends/luajit/producer.h"
 #include "vendor/luajit/locate.h"
+#include "vendor/luajit/names.h"
 
 #define MAX_MODULES 64
+#define MAX_BUILD_ID 64
+#define CFUNC_BITS 10
 
 struct module_range {
 	uint64_t start, end;
@@ -23,21 +26,29 @@ struct agent_vm {
 	struct producer out;
 	const uint8_t *last_pt[2]; /* described: no need to ask known */
 	const uint8_t *last_trace;
-	const uint8_t *last_cfunc;
+	const uint8_t *last_cfunc; /* and its number: built-ins may share an address */
+	uint32_t last_ffid;
 	uint32_t min_described;	   /* no prototype or trace takes fewer bytes */
 	uint32_t clock_countdown;  /* events until the clock is looked at */
 	uint64_t last_time;
 	bool oracle;
 
 	lua_State *L; /* main thread */
+	const void *loaded, *registry; /* tables that lead to named functions, or NULL */
+	const struct lj_builtins *builtins;
+	uint32_t unloads_seen;
 	void *stack; /* of the main thread when closing began, else NULL */
 	struct module_range modules[MAX_MODULES];
 	unsigned n_modules;
+	uint64_t cfuncs[1 << CFUNC_BITS]; /* address and number of those told */
 	struct known known;
 };
 
 /* hook.c */
 void *agent_hook(void *ud, void *ptr, size_t osize, size_t nsize);
+
+/* unload.c: counts the calls of dlclose() in this process. */
+extern _Atomic uint32_t agent_unloads;
 
 /* describe.c: each makes sure that the stream has told of its argument; false
  * when that had to be dropped. */
@@ -46,7 +57,7 @@ bool describe_trace(struct agent_vm *vm, const struct lj_place *at);
 void describe_forget(struct agent_vm *vm, const void *ptr);
 
 /* modules.c */
-bool describe_cfunc(struct agent_vm *vm, const uint8_t *addr);
+bool describe_cfunc(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid);
 
 /* agent.c: the VM gives up its stack, the last thing but one in its life. */
 void agent_detach(struct agent_vm *vm);

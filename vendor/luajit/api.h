@@ -33,6 +33,7 @@
 	X(void, lua_setfield, (lua_State *, int, const char *))                    \
 	X(const char *, lua_tolstring, (lua_State *, int, size_t *))               \
 	X(lua_Integer, lua_tointeger, (lua_State *, int))                          \
+	X(int, lua_type, (lua_State *, int))                                       \
 	X(const void *, lua_topointer, (lua_State *, int))                         \
 	X(lua_CFunction, lua_tocfunction, (lua_State *, int))                      \
 	X(int, lua_getstack, (lua_State *, int, lua_Debug *))                      \

@@ -17,6 +17,9 @@
 
 #include "vendor/luajit/api.h"
 
+/* A slot of a table's hash part: value, key, link to the next. */
+#define LJ_NODE_SIZE 24
+
 struct lj_layout {
 	/* lua_State */
 	uint32_t l_size, l_glref, l_base, l_top, l_stack, l_cframe, l_status;
@@ -37,6 +40,10 @@ struct lj_layout {
 	uint32_t pt_chunkname, pt_firstline, pt_numline, pt_lineinfo, pt_sizebc;
 	uint32_t str_data, str_len;
 
+	/* tables, and the tags above the 47 bits of a value's pointer */
+	uint32_t tab_node, tab_hmask;
+	uint32_t tag_str, tag_tab, tag_func;
+
 	/* traces */
 	uint32_t t_traceno, t_startpt, t_startpc;
 	uint32_t t_link, t_root, t_linktype; /* 0: not found */
@@ -46,9 +53,12 @@ struct lj_layout {
 	char version[64];  /* jit.version */
 };
 
-/* Finds the layout of the library behind API in a scratch state of its own
- * and tests it.  0, or -1 with a sentence in WHY: what was not found. */
-int lj_layout__probe(struct lj_layout *lay, const struct lj_api *api, char *why, size_t why_len);
+struct lj_builtins;
+
+/* Finds the layout of the library behind API in a scratch state of its own,
+ * tests it, and collects the names of built-in functions.  0, or -1 with a sentence in WHY: what was not found. */
+int lj_layout__probe(struct lj_layout *lay, struct lj_builtins *names, const struct lj_api *api,
+		     char *why, size_t why_len);
 
 /* Whether L is a state of the probed library: its global state, or NULL with
  * a sentence in WHY.  Reads L's memory through a checked read. */

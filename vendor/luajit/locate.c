@@ -68,7 +68,7 @@ void lj_locate_slow(const struct lj_layout *lay, const struct lj_api *api, lua_S
 		return;
 	}
 	at->where = LJ_AT_CFUNC;
-	at->num = 0;
+	at->num = fn[lay->f_ffid];
 	at->addr = lj_ptr(fn, lay->f_cfunc);
 }
 

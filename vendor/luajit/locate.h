@@ -29,7 +29,7 @@ enum lj_vm_part {
 
 struct lj_place {
 	enum lj_where where;
-	uint32_t num;	     /* line, trace number, or enum lj_vm_part; 0 of a C function */
+	uint32_t num;	     /* line, trace number, enum lj_vm_part, or number of a built-in */
 	const uint8_t *addr; /* prototype, C function, or trace object; not of the VM */
 	lua_State *L;	     /* the running thread, NULL when not known */
 	int level;	     /* of the API's stack levels: where the line was found */
@@ -148,7 +148,7 @@ static inline void lj_locate__frame(const struct lj_layout *lay, const struct lj
 		goto slow; /* a dummy frame of an error about to be raised */
 	if (fn[lay->f_ffid] == 1) {
 		at->where = LJ_AT_CFUNC;
-		at->num = 0;
+		at->num = 1;
 		at->addr = lj_ptr(fn, lay->f_cfunc);
 		return;
 	}

@@ -183,9 +183,10 @@ static int open_state(struct probe *p)
 static int find_all(struct probe *p)
 {
 	if (open_state(p) || find_global(p) || probe_state__find(p) || probe_objects__find(p) ||
-	    probe_watch__run(p) || probe_traces__find(p))
+	    probe_tables__find(p) || probe_watch__run(p) || probe_traces__find(p) || selftest__run(p))
 		return -1;
-	return selftest__run(p);
+	lj_builtins__collect(p->names, p->lay, p->api, p->L);
+	return 0;
 }
 
 static uint64_t now_ns(void)
@@ -196,7 +197,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-int lj_layout__probe(struct lj_layout *lay, const struct lj_api *api, char *why, size_t why_len)
+int lj_layout__probe(struct lj_layout *lay, struct lj_builtins *names, const struct lj_api *api,
+		     char *why, size_t why_len)
 {
 	uint64_t start = now_ns();
 	struct probe *p;
@@ -210,6 +212,7 @@ int lj_layout__probe(struct lj_layout *lay, const struct lj_api *api, char *why,
 	}
 	p->api = probe_api = api;
 	p->lay = lay;
+	p->names = names;
 	p->why = why;
 	p->why_len = why_len;
 	p->head.prev = p->head.next = &p->head;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "vendor/luajit/locate.h"
+#include "vendor/luajit/names.h"
 
 struct block {
 	struct block *prev, *next;
@@ -38,6 +39,7 @@ enum watch {
 struct probe {
 	const struct lj_api *api;
 	struct lj_layout *lay;
+	struct lj_builtins *names;
 	char *why;
 	size_t why_len;
 	struct block head; /* ring of all blocks */
@@ -88,6 +90,7 @@ const uint8_t *probe__proto(struct probe *p, lua_State *L, int idx); /* of a Lua
 
 int probe_state__find(struct probe *p);	  /* probe_state.c */
 int probe_objects__find(struct probe *p); /* probe_objects.c */
+int probe_tables__find(struct probe *p);  /* probe_tables.c */
 int probe_traces__find(struct probe *p);  /* probe_objects.c */
 int probe_watch__run(struct probe *p);	  /* probe_watch.c */
 void probe_watch__alloc(struct probe *p);

@@ -63,12 +63,25 @@ static const struct teller {
 };
 enum { N_TELLERS = sizeof(tellers) / sizeof(*tellers) };
 
-/* Tells what stands before event AT of the batch, and sets the parser to stop
- * at the next such place. */
+/* Makes the parser stop before the next event that something stands before. */
+static void set_stop(struct session_reader *r)
+{
+	const struct side_reader *s = &r->side;
+	uint64_t next = UINT64_MAX;
+
+	for (int i = 0; r->has_side && i < N_TELLERS; i++) {
+		enum side_section id = tellers[i].id;
+
+		if (s->has[id] && s->next[id].at < next)
+			next = s->next[id].at;
+	}
+	r->parser.stop_at = session_reader__add(r->base, next);
+}
+
+/* Tells what stands before event AT of the batch. */
 static int tell_side(struct session_reader *r, uint64_t at)
 {
 	struct side_reader *s = &r->side;
-	uint64_t next = UINT64_MAX;
 
 	for (int i = 0; i < N_TELLERS; i++) {
 		enum side_section id = tellers[i].id;
@@ -80,10 +93,8 @@ static int tell_side(struct session_reader *r, uint64_t at)
 				return rc;
 			side_reader__advance(s, id);
 		}
-		if (r->has_side && s->has[id] && s->next[id].at < next)
-			next = s->next[id].at;
 	}
-	r->parser.stop_at = session_reader__add(r->base, next);
+	set_stop(r);
 	return 0;
 }
 
@@ -133,16 +144,18 @@ static enum ljm_status parse_batch(struct session_reader *r, const uint8_t *p, s
 	enum ljm_status status;
 
 	*used = 0;
-	do {
+	set_stop(r);
+	for (;;) {
 		size_t n;
 
+		status = ljm_parser__run(ps, p + *used, len - *used, true, &n);
+		*used += n;
+		if (status != LJM_STOP)
+			return status;
 		ps->rc = tell_side(r, ps->n_events - r->base);
 		if (ps->rc < 0)
 			return LJM_HANDLER;
-		status = ljm_parser__run(ps, p + *used, len - *used, true, &n);
-		*used += n;
-	} while (status == LJM_STOP);
-	return status;
+	}
 }
 
 static void check_batch(struct session_reader *r, uint64_t offset)

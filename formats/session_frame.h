@@ -34,6 +34,11 @@ enum session_frame_kind { SESSION_HEADER = 1, SESSION_SIDE = 2, SESSION_FOOTER =
 bool session_section__next(struct cursor *c, uint64_t *id, struct cursor *body);
 void session_section__put(struct bytes *b, uint64_t id, const struct bytes *body);
 
+/* Section 0, the first of every frame, repeats the kind: that of the frame
+ * itself is not under the checksum. */
+void session_kind__put(struct bytes *b, enum session_frame_kind kind);
+bool session_kind__check(struct cursor c, enum session_frame_kind kind);
+
 /* ---- HEADER and FOOTER: session_fields.c ---- */
 
 void session_header__put(struct bytes *b, const struct session_header *h);
@@ -68,6 +73,7 @@ void session_index__put(struct bytes *b, const struct session_index_entry *e,
 /* ---- SIDE: session_side.c ---- */
 
 enum side_section {
+	SIDE_KIND = 0, /* see session_kind__put() */
 	SIDE_BATCH = 1,
 	SIDE_TIME = 2,
 	SIDE_MARK = 3,

@@ -326,7 +326,8 @@ static int read_sections(struct pass *p, uint16_t kind, size_t size)
 			   false);
 	if (err == -ENOMEM)
 		return err__errno(ENOMEM, "cannot read '%s'", r->name);
-	if (err)
+	if (err || !session_kind__check(cursor__of(r->side_buf.p, r->side_buf.len),
+					(enum session_frame_kind)kind))
 		return frame_damaged(r, ops->damaged, size);
 	input__advance(&r->in, size);
 	return ops->read(p, cursor__of(r->side_buf.p, r->side_buf.len), offset);

@@ -13,7 +13,8 @@
  *                zstd frame of sections, with checksum
  *   section   := id:uleb length:uleb bytes
  *
- * The sections are listed in session_fields.c and session_side.c.
+ * The first section, number 0, holds the kind again, as the frame's own is not
+ * under the checksum.  The other sections are listed in session_fields.c and session_side.c.
  *
  * - An item of the stream never spans two batches.  The first DATA holds the
  *   two headers of the stream, the last one its end byte.

@@ -44,6 +44,21 @@ void session_section__put(struct bytes *b, uint64_t id, const struct bytes *body
 	b->failed |= body->failed;
 }
 
+void session_kind__put(struct bytes *b, enum session_frame_kind kind)
+{
+	bytes__put_uleb(b, 0);
+	bytes__put_uleb(b, 1);
+	bytes__put_uleb(b, kind);
+}
+
+bool session_kind__check(struct cursor c, enum session_frame_kind kind)
+{
+	struct cursor body;
+	uint64_t id;
+
+	return session_section__next(&c, &id, &body) && id == 0 && cursor__uleb(&body) == kind;
+}
+
 /* ---- one pair of functions for each section ---- */
 
 static void put_num(struct bytes *b, const struct side_item *it, struct bytes *scratch)

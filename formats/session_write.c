@@ -177,6 +177,7 @@ static int end_batch(struct session_writer *w)
 
 	end_vmstate_run(w);
 	put_index(w);
+	session_kind__put(&w->plain, SESSION_SIDE);
 	side_writer__finish(&w->side, &w->batch, &w->plain);
 	put_frame(w, SESSION_SIDE);
 	put_zstd(w, w->buf, w->len);
@@ -384,6 +385,7 @@ int session_writer__finish(struct session_writer *w, const struct session_footer
 	more.f = w->total;
 	more.n_batches = w->batch.number;
 	more.index = &w->index;
+	session_kind__put(&w->plain, SESSION_FOOTER);
 	session_footer__put(&w->plain, &more);
 	put_frame(w, SESSION_FOOTER);
 	return write_out(w);
@@ -425,6 +427,7 @@ static bool set_up_zstd(struct session_writer *w, int level)
 
 static int put_header(struct session_writer *w, const struct session_header *h)
 {
+	session_kind__put(&w->plain, SESSION_HEADER);
 	session_header__put(&w->plain, h);
 	if (w->plain.len > SESSION_SECTIONS_MAX)
 		return err__set(-E2BIG, "the command line is too long to be recorded");

@@ -7,11 +7,6 @@
 
 #include "formats/ljm.h"
 
-static bool is_known(struct agent_vm *vm, const uint8_t *addr)
-{
-	return known__has(&vm->known, addr);
-}
-
 static void forget_last(struct agent_vm *vm, const void *ptr)
 {
 	unsigned i;
@@ -23,9 +18,9 @@ static void forget_last(struct agent_vm *vm, const void *ptr)
 		vm->last_trace = NULL;
 }
 
-static void add_known(struct agent_vm *vm, const uint8_t *addr)
+static void add_known(struct agent_vm *vm, const uint8_t *addr, uintptr_t flag)
 {
-	uintptr_t out = known__add(&vm->known, addr);
+	uintptr_t out = known__add(&vm->known, addr, flag);
 
 	if (out)
 		forget_last(vm, (const void *)out);
@@ -35,17 +30,15 @@ static void add_known(struct agent_vm *vm, const uint8_t *addr)
  * main chunk and for a function nothing in its caller names. */
 static const char *function_name(struct agent_vm *vm, const struct lj_place *at, lua_Debug *ar)
 {
-	if (!at || !at->L || !vm->api->lua_getstack(at->L, at->level, ar) ||
+	if (!at->L || !vm->api->lua_getstack(at->L, at->level, ar) ||
 	    !vm->api->lua_getinfo(at->L, "n", ar) || !ar->name)
 		return "";
 	return ar->name;
 }
 
-static bool put_proto(struct agent_vm *vm, const uint8_t *pt, const struct lj_place *at)
+static bool put_proto(struct agent_vm *vm, const uint8_t *pt, const char *name)
 {
 	struct lj_proto_info info;
-	lua_Debug ar;
-	const char *name = function_name(vm, at, &ar);
 	size_t name_len = strlen(name);
 	uint64_t words[5];
 
@@ -60,12 +53,22 @@ static bool put_proto(struct agent_vm *vm, const uint8_t *pt, const struct lj_pl
 	       producer__string(&vm->out, name, name_len);
 }
 
+/* A prototype that was described without its name, as the start of a trace,
+ * is described again when it runs and has one. */
 bool describe_proto(struct agent_vm *vm, const uint8_t *pt, const struct lj_place *at)
 {
-	if (!is_known(vm, pt)) {
-		if (!put_proto(vm, pt, at))
+	uintptr_t *entry = known__find(&vm->known, pt);
+	const char *name;
+	lua_Debug ar;
+
+	if (!entry || (*entry & KNOWN_NAMELESS)) {
+		name = function_name(vm, at, &ar);
+		if ((!entry || name[0]) && !put_proto(vm, pt, name))
 			return false;
-		add_known(vm, pt);
+		if (entry)
+			*entry &= ~KNOWN_NAMELESS;
+		else
+			add_known(vm, pt, 0);
 	}
 	vm->last_pt[1] = vm->last_pt[0];
 	vm->last_pt[0] = pt;
@@ -83,12 +86,12 @@ bool describe_trace(struct agent_vm *vm, const struct lj_place *at)
 	struct lj_trace_info info;
 	uint64_t words[6];
 
-	if (!is_known(vm, at->addr)) {
+	if (!known__find(&vm->known, at->addr)) {
 		lj_trace_info(&vm->lay, at->addr, &info);
-		if (!is_known(vm, info.pt)) {
-			if (!put_proto(vm, info.pt, NULL))
+		if (!known__find(&vm->known, info.pt)) {
+			if (!put_proto(vm, info.pt, ""))
 				return false;
-			add_known(vm, info.pt);
+			add_known(vm, info.pt, KNOWN_NAMELESS);
 		}
 		words[0] = (uint64_t)(uintptr_t)info.pt;
 		words[1] = info.line;
@@ -98,7 +101,7 @@ bool describe_trace(struct agent_vm *vm, const struct lj_place *at)
 		words[5] = link_type(info.linktype);
 		if (!producer__ctl(&vm->out, CTL_TRACE, words, 6))
 			return false;
-		add_known(vm, at->addr);
+		add_known(vm, at->addr, 0);
 	}
 	vm->last_trace = at->addr;
 	return true;

@@ -25,18 +25,24 @@ static inline unsigned known__set(uintptr_t addr)
 	return (unsigned)((addr >> 3) * UINT64_C(0x9E3779B97F4A7C15) >> 51); /* 13 bits */
 }
 
-static inline bool known__has(const struct known *k, const void *addr)
+/* The lowest bit of an entry says that the prototype was described while it
+ * did not run (as the start of a trace), so without its name. */
+#define KNOWN_NAMELESS ((uintptr_t)1)
+
+/* The entry of ADDR, NULL: none. */
+static inline uintptr_t *known__find(struct known *k, const void *addr)
 {
-	const uintptr_t *way = k->at[known__set((uintptr_t)addr)];
-	unsigned i, hit = 0;
+	uintptr_t *way = k->at[known__set((uintptr_t)addr)], *hit = NULL;
+	unsigned i;
 
 	for (i = 0; i < KNOWN_WAYS; i++)
-		hit |= way[i] == (uintptr_t)addr;
+		if ((way[i] & ~KNOWN_NAMELESS) == (uintptr_t)addr)
+			hit = &way[i];
 	return hit;
 }
 
-/* Adds ADDR and returns what it pushed out, 0 for nothing. */
-static inline uintptr_t known__add(struct known *k, const void *addr)
+/* Adds ADDR and returns the address that it pushed out, 0 for none. */
+static inline uintptr_t known__add(struct known *k, const void *addr, uintptr_t flag)
 {
 	unsigned set = known__set((uintptr_t)addr), i;
 	uintptr_t *way = k->at[set], out;
@@ -49,8 +55,8 @@ static inline uintptr_t known__add(struct known *k, const void *addr)
 		out = way[0];
 		memmove(way, way + 1, (KNOWN_WAYS - 1) * sizeof(*way));
 	}
-	way[i] = (uintptr_t)addr;
-	return out;
+	way[i] = (uintptr_t)addr | flag;
+	return out & ~KNOWN_NAMELESS;
 }
 
 /* Forgets ADDR, whose memory is being freed; whether it was known. */
@@ -61,7 +67,7 @@ static inline bool known__forget(struct known *k, const void *addr)
 
 	if (!(k->occupied[set / 64] >> (set % 64) & 1))
 		return false;
-	for (i = 0; i < KNOWN_WAYS && way[i] != (uintptr_t)addr; i++)
+	for (i = 0; i < KNOWN_WAYS && (way[i] & ~KNOWN_NAMELESS) != (uintptr_t)addr; i++)
 		;
 	if (i == KNOWN_WAYS)
 		return false;

@@ -276,18 +276,19 @@ static const struct frame_ops {
 };
 
 /* What a reader must not go on without.  C is behind the signature. */
-static int check_flags(struct session_reader *r, struct cursor *c, uint16_t *kind)
+static int check_flags(struct session_reader *r, struct cursor *c, uint16_t *version,
+		       uint16_t *kind)
 {
-	uint16_t version = cursor__le16(c);
 	uint32_t required;
 
+	*version = cursor__le16(c);
 	*kind = cursor__le16(c);
 	required = cursor__le32(c);
 	cursor__le32(c); /* optional flags: none is known */
-	if (version > SESSION_VERSION)
+	if (*version > SESSION_VERSION)
 		return err__set(-ENOTSUP,
 				"'%s': session file version %u is newer than this ljperf knows",
-				r->name, version);
+				r->name, *version);
 	if (required & ~SESSION_FLAGS_KNOWN)
 		return err__set(-ENOTSUP,
 				"'%s': needs features (flags 0x%x) that this ljperf does not know",
@@ -352,7 +353,7 @@ static int read_our_frame(struct pass *p)
 	struct input *in = &r->in;
 	struct cursor c = cursor__of(in->p, input__need(in, FIXED));
 	uint64_t size;
-	uint16_t kind;
+	uint16_t version, kind;
 	int err;
 
 	c = cursor__of(in->p, in->avail);
@@ -361,11 +362,11 @@ static int read_our_frame(struct pass *p)
 	cursor__bytes(&c, 4);
 	if (in->avail < FIXED)
 		return frame_cut(r);
-	err = check_flags(r, &c, &kind);
+	err = check_flags(r, &c, &version, &kind);
 	if (err)
 		return err;
-	if (size < SESSION_FRAME_FIXED || size > FRAME_MAX) {
-		session_reader__corrupt(r, in->offset, "wrong length of a frame");
+	if (version == 0 || size < SESSION_FRAME_FIXED || size > FRAME_MAX) {
+		session_reader__corrupt(r, in->offset, "wrong version or length of a frame");
 		resync(r);
 		return 0;
 	}

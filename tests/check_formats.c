@@ -11,7 +11,7 @@
 #include "formats/input.h"
 #include "formats/uleb.h"
 #include "formats/zframe.h"
-#include "tests/lib_stream.h"
+#include "tests/lib_formats.h"
 
 /* ---- ULEB128, reading ---- */
 
@@ -103,11 +103,11 @@ END_TEST
 
 static void check_written(uint64_t v)
 {
-	struct stream want = { 0 };
+	struct blob want = { 0 };
 	uint8_t exact[ULEB_MAX], wide[ULEB_MAX + 8];
 	struct cursor c;
 
-	stream__uleb(&want, v);
+	blob__uleb(&want, v);
 	ck_assert_uint_eq(uleb__size(v), want.len);
 	ck_assert_uint_eq((size_t)(uleb__put(exact, v) - exact), want.len);
 	ck_assert_mem_eq(exact, want.p, want.len);
@@ -120,7 +120,7 @@ static void check_written(uint64_t v)
 	ck_assert_uint_eq(cursor__uleb(&c), v);
 	c = cursor__of(exact, want.len);
 	ck_assert_uint_eq(cursor__uleb(&c), v);
-	stream__exit(&want);
+	blob__exit(&want);
 }
 
 START_TEST(uleb_written)
@@ -187,14 +187,14 @@ END_TEST
 
 START_TEST(cursor_strings)
 {
-	struct stream s = { 0 };
+	struct blob s = { 0 };
 	struct cursor c;
 	const char *text;
 	size_t len;
 
-	stream__string(&s, "abc");
-	stream__string(&s, "");
-	stream__uleb(&s, CURSOR_STRING_MAX);
+	blob__string(&s, "abc");
+	blob__string(&s, "");
+	blob__uleb(&s, CURSOR_STRING_MAX);
 	c = cursor__of(s.p, s.len);
 	text = cursor__string(&c, &len);
 	ck_assert_uint_eq(len, 3);
@@ -205,11 +205,11 @@ START_TEST(cursor_strings)
 	ck_assert_int_eq(c.status, CURSOR_SHORT);
 	ck_assert_uint_eq(c.missing, 268435456); /* 256 MiB */
 	s.len = 0;
-	stream__uleb(&s, CURSOR_STRING_MAX + 1);
+	blob__uleb(&s, CURSOR_STRING_MAX + 1);
 	c = cursor__of(s.p, s.len);
 	ck_assert_ptr_null(cursor__string(&c, &len));
 	ck_assert_int_eq(c.status, CURSOR_BAD);
-	stream__exit(&s);
+	blob__exit(&s);
 }
 END_TEST
 
@@ -257,9 +257,9 @@ END_TEST
 
 /* ---- zstd frames ---- */
 
-static struct stream compress(const void *src, size_t n, int level)
+static struct blob compress(const void *src, size_t n, int level)
 {
-	struct stream s = { .cap = ZSTD_compressBound(n) };
+	struct blob s = { .cap = ZSTD_compressBound(n) };
 
 	s.p = malloc(s.cap);
 	s.len = ZSTD_compress(s.p, s.cap, src, n, level);
@@ -276,7 +276,7 @@ START_TEST(zframe_extent)
 	uint64_t state = 5;
 
 	for (int kind = 0; kind < 3; kind++) {
-		struct stream s;
+		struct blob s;
 		struct input in;
 		struct zframe f;
 
@@ -285,7 +285,7 @@ START_TEST(zframe_extent)
 			src[i] = (uint8_t)(kind == 1 ? i * i >> 9 : random_next(&state) >> 20);
 		s = compress(src, n, 1);
 		ck_assert_uint_eq(ZSTD_findFrameCompressedSize(s.p, s.len), s.len);
-		stream__bytes(&s, "rest", 4);
+		blob__bytes(&s, "rest", 4);
 		input__init_mem(&in, s.p, s.len);
 		ck_assert_int_eq(zframe__walk(&in, &f), ZFRAME_OK);
 		ck_assert_uint_eq(f.size, s.len - 4);
@@ -293,7 +293,7 @@ START_TEST(zframe_extent)
 		ck_assert_uint_eq(f.content, n);
 		input__init_mem(&in, s.p, s.len - 5);
 		ck_assert_int_eq(zframe__walk(&in, &f), ZFRAME_CUT);
-		stream__exit(&s);
+		blob__exit(&s);
 	}
 	free(src);
 }
@@ -302,7 +302,7 @@ END_TEST
 START_TEST(zframe_decode)
 {
 	uint8_t *src = calloc(1, 3 << 20);
-	struct stream s = compress(src, 3 << 20, 1);
+	struct blob s = compress(src, 3 << 20, 1);
 	struct zbuf z = { 0 };
 
 	ck_assert_int_eq(zbuf__decode(&z, s.p, s.len, 3 << 20, false), 0);
@@ -316,7 +316,7 @@ START_TEST(zframe_decode)
 	/* It can be used again after an error. */
 	ck_assert_int_eq(zbuf__decode(&z, s.p, s.len, 3 << 20, false), 0);
 	zbuf__exit(&z);
-	stream__exit(&s);
+	blob__exit(&s);
 	free(src);
 }
 END_TEST

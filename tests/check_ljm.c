@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/lib_stream.h"
+#include "tests/lib_formats.h"
 
 /* ---- recordings ---- */
 
@@ -98,12 +98,12 @@ static const struct sample {
 };
 enum { N_SAMPLES = sizeof(samples) / sizeof(*samples) };
 
-static struct stream load_sample(const struct sample *sample)
+static struct blob load_sample(const struct sample *sample)
 {
 	char name[128];
 
 	snprintf(name, sizeof(name), "tarantool/%s", sample->name);
-	return stream__load(name);
+	return blob__load(name);
 }
 
 static void check_sample(const struct sample *want, const struct told *t,
@@ -125,7 +125,7 @@ static void check_sample(const struct sample *want, const struct told *t,
 
 START_TEST(sample_counts)
 {
-	struct stream s = load_sample(&samples[_i]);
+	struct blob s = load_sample(&samples[_i]);
 
 	for (size_t i = 0; i < N_READERS; i++) {
 		struct session_info info;
@@ -137,14 +137,14 @@ START_TEST(sample_counts)
 		ck_assert_uint_eq(info.stream_bytes, s.len);
 		told__exit(&t);
 	}
-	stream__exit(&s);
+	blob__exit(&s);
 }
 END_TEST
 
 /* What is told of a part is the beginning of what is told of the whole. */
 START_TEST(sample_cut)
 {
-	struct stream s = load_sample(&samples[_i]);
+	struct blob s = load_sample(&samples[_i]);
 	struct session_info info;
 	struct told whole;
 	/* Every byte of a small file, some of a large one. */
@@ -169,14 +169,14 @@ START_TEST(sample_cut)
 		told__exit(&t);
 	}
 	told__exit(&whole);
-	stream__exit(&s);
+	blob__exit(&s);
 }
 END_TEST
 
 /* Any answer will do, but for a crash. */
 START_TEST(sample_bit_flips)
 {
-	struct stream s = load_sample(&samples[_i]);
+	struct blob s = load_sample(&samples[_i]);
 	size_t step = s.len < 2500 ? 1 : s.len / 100;
 
 	for (size_t i = 0; i < s.len; i += step) {
@@ -190,7 +190,7 @@ START_TEST(sample_bit_flips)
 			s.p[i] ^= bit;
 		}
 	}
-	stream__exit(&s);
+	blob__exit(&s);
 }
 END_TEST
 
@@ -215,7 +215,7 @@ enum { N_VARIANTS = sizeof(variants) / sizeof(*variants) };
 /* A stream, what should be told of it, and where each item ends in both. */
 struct built {
 	const struct variant_row *v;
-	struct stream s;
+	struct blob s;
 	FILE *out;
 	char *text;
 	size_t len;
@@ -233,18 +233,18 @@ static void end_item(struct built *b)
 
 static void put_symbol(struct built *b, unsigned tag, const struct ljm_symbol *sym)
 {
-	stream__byte(&b->s, tag);
+	blob__byte(&b->s, tag);
 	if (sym->source == LJM_SRC_TRACE) {
-		stream__uleb(&b->s, sym->trace_num);
+		blob__uleb(&b->s, sym->trace_num);
 		if (b->v->mcode)
-			stream__uleb(&b->s, sym->addr);
-		stream__uleb(&b->s, sym->proto_addr);
-		stream__uleb(&b->s, sym->line);
+			blob__uleb(&b->s, sym->addr);
+		blob__uleb(&b->s, sym->proto_addr);
+		blob__uleb(&b->s, sym->line);
 	} else {
-		stream__uleb(&b->s, sym->addr);
-		stream__string(&b->s, sym->name);
+		blob__uleb(&b->s, sym->addr);
+		blob__string(&b->s, sym->name);
 		if (sym->source == LJM_SRC_LUA)
-			stream__uleb(&b->s, sym->line);
+			blob__uleb(&b->s, sym->line);
 	}
 	told__symbol(b->out, sym);
 	end_item(b);
@@ -282,20 +282,20 @@ static void put_event(struct built *b, const struct ljm_event *ev)
 	struct ljm_event told = *ev;
 	const struct ljm_loc *loc = &ev->loc;
 
-	stream__byte(&b->s, loc->source * 4 + ev->kind);
+	blob__byte(&b->s, loc->source * 4 + ev->kind);
 	if (loc->source == LJM_SRC_LUA || loc->source == LJM_SRC_C)
-		stream__uleb(&b->s, loc->addr);
+		blob__uleb(&b->s, loc->addr);
 	if (loc->source == LJM_SRC_LUA || loc->source == LJM_SRC_TRACE)
-		stream__uleb(&b->s, loc->num);
+		blob__uleb(&b->s, loc->num);
 	if (loc->source == LJM_SRC_TRACE && b->v->mcode)
-		stream__uleb(&b->s, loc->addr);
+		blob__uleb(&b->s, loc->addr);
 	if (ev->kind != LJM_ALLOC) {
-		stream__uleb(&b->s, ev->old_addr);
-		stream__uleb(&b->s, ev->old_size);
+		blob__uleb(&b->s, ev->old_addr);
+		blob__uleb(&b->s, ev->old_size);
 	}
 	if (ev->kind != LJM_FREE) {
-		stream__uleb(&b->s, ev->new_addr);
-		stream__uleb(&b->s, ev->new_size);
+		blob__uleb(&b->s, ev->new_addr);
+		blob__uleb(&b->s, ev->new_size);
 	}
 	if (loc->source == LJM_SRC_LUA && (loc->num == 0 || loc->num == UINT64_MAX))
 		told.loc = (struct ljm_loc){ .source = LJM_SRC_INTERNAL };
@@ -334,20 +334,20 @@ static void build(struct built *b, const struct variant_row *v)
 {
 	*b = (struct built){ .v = v };
 	b->out = open_memstream(&b->text, &b->len);
-	stream__magic(&b->s, "ljs", v->ljs);
+	blob__magic(&b->s, "ljs", v->ljs);
 	put_symbols(b, true);
-	stream__byte(&b->s, 0xff); /* any byte with the top bit ends the table */
-	stream__magic(&b->s, "ljm", v->ljm);
+	blob__byte(&b->s, 0xff); /* any byte with the top bit ends the table */
+	blob__magic(&b->s, "ljm", v->ljm);
 	put_events(b);
 	if (v->ljm == 3)
 		put_symbols(b, false);
 	put_events(b);
-	stream__byte(&b->s, 0x80);
+	blob__byte(&b->s, 0x80);
 }
 
 static void built__exit(struct built *b)
 {
-	stream__exit(&b->s);
+	blob__exit(&b->s);
 	fclose(b->out);
 	free(b->text);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "tests/lib_stream.h"
+#include "tests/lib_formats.h"
 #include "util/error.h"
 
 /* The event bytes that Tarantool's parser accepts. */
@@ -25,11 +25,11 @@ enum { N_VARIANTS = sizeof(variants) / sizeof(*variants) };
 
 /* ---- single bytes ---- */
 
-static void put_empty(struct stream *s, unsigned ljs, unsigned ljm)
+static void put_empty(struct blob *s, unsigned ljs, unsigned ljm)
 {
-	stream__magic(s, "ljs", ljs);
-	stream__byte(s, 0x80);
-	stream__magic(s, "ljm", ljm);
+	blob__magic(s, "ljs", ljs);
+	blob__byte(s, 0x80);
+	blob__magic(s, "ljm", ljm);
 }
 
 /* Each of the 256 bytes as the first of the events. */
@@ -39,14 +39,14 @@ START_TEST(event_bytes)
 
 	for (unsigned tag = 0; tag < 256; tag++) {
 		bool ok = tag && tag < 0x80 && strchr(v->tags, (int)tag);
-		struct stream s = { 0 };
+		struct blob s = { 0 };
 		struct session_info info;
 		struct told t;
 
 		put_empty(&s, v->ljs, v->ljm);
-		stream__byte(&s, tag);
+		blob__byte(&s, tag);
 		for (int i = 0; i < 40; i++)
-			stream__byte(&s, 1);
+			blob__byte(&s, 1);
 		ck_assert_int_eq(read_mem(s.p, s.len, &t, &info), 0);
 		if (tag == 0x80) {
 			ck_assert_int_eq(info.state, SESSION_COMPLETE);
@@ -60,7 +60,7 @@ START_TEST(event_bytes)
 				ck_assert_ptr_nonnull(strstr(info.damage, "corrupt at offset 15"));
 		}
 		told__exit(&t);
-		stream__exit(&s);
+		blob__exit(&s);
 	}
 }
 END_TEST
@@ -130,11 +130,11 @@ static const struct corrupt_row {
 START_TEST(corruptions)
 {
 	const struct corrupt_row *row = &corrupt[_i];
-	struct stream s = { 0 };
+	struct blob s = { 0 };
 	char want[64];
 
-	stream__magic(&s, "ljs", 3);
-	stream__bytes(&s, row->bytes, row->len);
+	blob__magic(&s, "ljs", 3);
+	blob__bytes(&s, row->bytes, row->len);
 	snprintf(want, sizeof(want), "corrupt at offset %d: ", (int)row->offset);
 	for (size_t i = 0; i < N_READERS; i++) {
 		struct session_info info;
@@ -146,7 +146,7 @@ START_TEST(corruptions)
 		ck_assert_msg(strncmp(info.damage, want, strlen(want)) == 0, "%s", info.damage);
 		told__exit(&t);
 	}
-	stream__exit(&s);
+	blob__exit(&s);
 }
 END_TEST
 
@@ -156,25 +156,25 @@ END_TEST
  * the machine code address is taken for an address. */
 START_TEST(v3_size_128)
 {
-	struct stream s = { 0 };
+	struct blob s = { 0 };
 	struct session_info info;
 	struct told t;
 
 	put_empty(&s, 2, 3);
 	for (int i = 0; i < 100; i++) {
-		stream__byte(&s, 0x12);
-		stream__uleb(&s, 3);
-		stream__uleb(&s, 0x7f0000001000);
-		stream__uleb(&s, 0x7f0000002000);
-		stream__uleb(&s, 128);
+		blob__byte(&s, 0x12);
+		blob__uleb(&s, 3);
+		blob__uleb(&s, 0x7f0000001000);
+		blob__uleb(&s, 0x7f0000002000);
+		blob__uleb(&s, 128);
 	}
-	stream__byte(&s, 0x80);
+	blob__byte(&s, 0x80);
 	ck_assert_int_eq(read_mem(s.p, s.len, &t, &info), 0);
 	ck_assert_int_eq(info.variant, LJM_V3A);
 	ck_assert_int_eq(info.state, SESSION_COMPLETE);
 	ck_assert_uint_eq(t.sum_old, 12800);
 	told__exit(&t);
-	stream__exit(&s);
+	blob__exit(&s);
 }
 END_TEST
 
@@ -182,26 +182,26 @@ END_TEST
 static void check_late_trace(bool mcode, read_fn reader)
 {
 	const uint64_t n_before = 400000;
-	struct stream s = { 0 };
+	struct blob s = { 0 };
 	struct session_info info;
 	struct told t;
 
 	put_empty(&s, 2, 3);
 	for (uint64_t i = 0; i < n_before; i++) {
-		stream__byte(&s, 0x05);
-		stream__uleb(&s, 0x7f0000000000 + i * 16);
-		stream__uleb(&s, 16);
+		blob__byte(&s, 0x05);
+		blob__uleb(&s, 0x7f0000000000 + i * 16);
+		blob__uleb(&s, 16);
 	}
 	for (int i = 0; i < 1000; i++) {
-		stream__byte(&s, 0x11);
-		stream__uleb(&s, 9);
+		blob__byte(&s, 0x11);
+		blob__uleb(&s, 9);
 		if (mcode)
-			stream__uleb(&s, 0x55aabbccdd00);
-		stream__uleb(&s, 0x7e0000000000);
-		stream__uleb(&s, 100);
+			blob__uleb(&s, 0x55aabbccdd00);
+		blob__uleb(&s, 0x7e0000000000);
+		blob__uleb(&s, 100);
 	}
-	stream__byte(&s, 0x80);
-	stream__bytes(&s, "trailing", 8);
+	blob__byte(&s, 0x80);
+	blob__bytes(&s, "trailing", 8);
 	ck_assert_int_eq(reader(s.p, s.len, &t, &info), 0);
 	ck_assert_int_eq(info.variant, mcode ? LJM_V3A : LJM_V3B);
 	ck_assert_int_eq(info.state, SESSION_COMPLETE);
@@ -209,7 +209,7 @@ static void check_late_trace(bool mcode, read_fn reader)
 	ck_assert_uint_eq(t.events, n_before + 1000);
 	ck_assert_uint_eq(t.sum_new, n_before * 16 + 1000 * 100);
 	told__exit(&t);
-	stream__exit(&s);
+	blob__exit(&s);
 }
 
 static int read_pipe_big(const void *buf, size_t len, struct told *t, struct session_info *info)
@@ -239,25 +239,25 @@ START_TEST(long_string)
 {
 	const size_t n = (size_t)11 << 20;
 	char *text = malloc(n + 1);
-	struct stream s = { 0 };
+	struct blob s = { 0 };
 	struct session_info info;
 	struct told t;
 
 	memset(text, 'x', n);
 	text[n] = '\0';
-	stream__magic(&s, "ljs", 3);
-	stream__byte(&s, 0);
-	stream__uleb(&s, 1);
-	stream__string(&s, text);
-	stream__uleb(&s, 5);
-	stream__bytes(&s, "\x80ljm\x03\0\0\0\x05\x01\x02\x80", 12);
+	blob__magic(&s, "ljs", 3);
+	blob__byte(&s, 0);
+	blob__uleb(&s, 1);
+	blob__string(&s, text);
+	blob__uleb(&s, 5);
+	blob__bytes(&s, "\x80ljm\x03\0\0\0\x05\x01\x02\x80", 12);
 	ck_assert_int_eq(_i ? read_pipe_big(s.p, s.len, &t, &info) : read_mem(s.p, s.len, &t, &info), 0);
 	ck_assert_int_eq(info.state, SESSION_COMPLETE);
 	ck_assert_uint_eq(t.symbols, 1);
 	ck_assert_uint_eq(t.events, 1);
 	ck_assert_uint_gt(t.len, n);
 	told__exit(&t);
-	stream__exit(&s);
+	blob__exit(&s);
 	free(text);
 }
 END_TEST
@@ -266,18 +266,18 @@ END_TEST
 START_TEST(claimed_string)
 {
 	long before = max_rss_kib();
-	struct stream s = { 0 };
+	struct blob s = { 0 };
 	struct session_info info;
 	struct told t;
 
 	put_empty(&s, 3, 3);
-	stream__bytes(&s, "\x08\x01\x80\x80\x80\x80\x01xyz", 10);
+	blob__bytes(&s, "\x08\x01\x80\x80\x80\x80\x01xyz", 10);
 	ck_assert_int_eq(readers[_i](s.p, s.len, &t, &info), 0);
 	ck_assert_int_eq(info.state, SESSION_TRUNCATED);
 	ck_assert_uint_eq(info.damage_offset, s.len);
 	ck_assert_int_lt(max_rss_kib() - before, 16 << 10);
 	told__exit(&t);
-	stream__exit(&s);
+	blob__exit(&s);
 }
 END_TEST
 
@@ -289,7 +289,7 @@ static int stop_at_3(void *ctx, const struct ljm_event *ev)
 
 START_TEST(handler_stops)
 {
-	struct stream s = stream__load("tarantool/variants/ljs1-ljm1-b4e6bf0d.bin");
+	struct blob s = blob__load("tarantool/variants/ljs1-ljm1-b4e6bf0d.bin");
 	struct session_reader *r = session_reader__new_mem(s.p, s.len, "x");
 	int n = 0;
 
@@ -298,19 +298,19 @@ START_TEST(handler_stops)
 	ck_assert_int_eq(n, 3);
 	ck_assert_int_lt(session_reader__run(r, &(struct session_handlers){ 0 }, NULL), 0);
 	session_reader__delete(r);
-	stream__exit(&s);
+	blob__exit(&s);
 }
 END_TEST
 
 START_TEST(no_handlers)
 {
-	struct stream s = stream__load("tarantool/variants/ljs1-ljm1-b4e6bf0d.bin");
+	struct blob s = blob__load("tarantool/variants/ljs1-ljm1-b4e6bf0d.bin");
 	struct session_reader *r = session_reader__new_mem(s.p, s.len, "x");
 
 	ck_assert_int_eq(session_reader__run(r, &(struct session_handlers){ 0 }, NULL), 0);
 	ck_assert_uint_eq(session_reader__info(r)->n_events, 173);
 	session_reader__delete(r);
-	stream__exit(&s);
+	blob__exit(&s);
 }
 END_TEST
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/lib_stream.h"
+#include "tests/lib_formats.h"
 #include "util/error.h"
 
 /* A recording that is written and, beside it, what should be read: the calls
@@ -20,7 +20,7 @@ struct made {
 	FILE *file, *out;
 	char *text;
 	size_t len;
-	struct stream plain;
+	struct blob plain;
 	uint64_t events, n[4], lost, state;
 	uint64_t ns, told_ns;
 };
@@ -36,18 +36,18 @@ static void made__init(struct made *m, const struct session_header *h, size_t ba
 	m->out = open_memstream(&m->text, &m->len);
 	m->w = session_writer__new(m->fd, h, &opts);
 	ck_assert_msg(m->w != NULL, "%s", err__msg());
-	stream__bytes(&m->plain, "ljs\3\0\0\0\x80ljm\3\0\0\0", 15);
+	blob__bytes(&m->plain, "ljs\3\0\0\0\x80ljm\3\0\0\0", 15);
 }
 
-static struct stream made__file(struct made *m)
+static struct blob made__file(struct made *m)
 {
-	struct stream s = { 0 };
+	struct blob s = { 0 };
 	uint8_t chunk[65536];
 	ssize_t n;
 
 	ck_assert_int_eq((int)lseek(m->fd, 0, SEEK_SET), 0);
 	while ((n = read(m->fd, chunk, sizeof(chunk))) > 0)
-		stream__bytes(&s, chunk, (size_t)n);
+		blob__bytes(&s, chunk, (size_t)n);
 	fflush(m->out);
 	return s;
 }
@@ -58,7 +58,7 @@ static void made__finish(struct made *m)
 				      .duration_ns = 123456789 };
 
 	ck_assert_int_eq(session_writer__finish(m->w, &end), 0);
-	stream__byte(&m->plain, 0x80);
+	blob__byte(&m->plain, 0x80);
 }
 
 static void made__exit(struct made *m)
@@ -67,7 +67,7 @@ static void made__exit(struct made *m)
 	fclose(m->file);
 	fclose(m->out);
 	free(m->text);
-	stream__exit(&m->plain);
+	blob__exit(&m->plain);
 }
 
 static void put_event(struct made *m, const struct ljm_event *ev)
@@ -84,18 +84,18 @@ static void put_event(struct made *m, const struct ljm_event *ev)
 	if (source != LJM_SRC_INTERNAL)
 		told.vmstate = 0;
 	told__event(m->out, &told);
-	stream__byte(&m->plain, source * 4 + ev->kind);
+	blob__byte(&m->plain, source * 4 + ev->kind);
 	if (source == LJM_SRC_LUA || source == LJM_SRC_C)
-		stream__uleb(&m->plain, ev->loc.addr);
+		blob__uleb(&m->plain, ev->loc.addr);
 	if (source == LJM_SRC_LUA || source == LJM_SRC_TRACE)
-		stream__uleb(&m->plain, ev->loc.num);
+		blob__uleb(&m->plain, ev->loc.num);
 	if (ev->kind != LJM_ALLOC) {
-		stream__uleb(&m->plain, ev->old_addr);
-		stream__uleb(&m->plain, ev->old_size);
+		blob__uleb(&m->plain, ev->old_addr);
+		blob__uleb(&m->plain, ev->old_size);
 	}
 	if (ev->kind != LJM_FREE) {
-		stream__uleb(&m->plain, ev->new_addr);
-		stream__uleb(&m->plain, ev->new_size);
+		blob__uleb(&m->plain, ev->new_addr);
+		blob__uleb(&m->plain, ev->new_size);
 	}
 }
 
@@ -103,18 +103,18 @@ static void put_symbol(struct made *m, const struct ljm_symbol *sym)
 {
 	ck_assert_int_eq(session_writer__symbol(m->w, sym), 0);
 	told__symbol(m->out, sym);
-	stream__byte(&m->plain, sym->source * 4);
+	blob__byte(&m->plain, sym->source * 4);
 	if (sym->source == LJM_SRC_TRACE) {
-		stream__uleb(&m->plain, sym->trace_num);
-		stream__uleb(&m->plain, sym->proto_addr);
-		stream__uleb(&m->plain, sym->line);
+		blob__uleb(&m->plain, sym->trace_num);
+		blob__uleb(&m->plain, sym->proto_addr);
+		blob__uleb(&m->plain, sym->line);
 		return;
 	}
-	stream__uleb(&m->plain, sym->addr);
-	stream__uleb(&m->plain, sym->name_len);
-	stream__bytes(&m->plain, sym->name, sym->name_len);
+	blob__uleb(&m->plain, sym->addr);
+	blob__uleb(&m->plain, sym->name_len);
+	blob__bytes(&m->plain, sym->name, sym->name_len);
 	if (sym->source == LJM_SRC_LUA)
-		stream__uleb(&m->plain, sym->line);
+		blob__uleb(&m->plain, sym->line);
 }
 
 /* ---- random recordings ---- */
@@ -259,7 +259,7 @@ static void check_read(struct made *m, const struct told *t, const struct sessio
 START_TEST(round_trip)
 {
 	struct made m;
-	struct stream s;
+	struct blob s;
 
 	make_random(&m, _i, _i % 5 == 1 ? 300 : 3000);
 	made__finish(&m);
@@ -276,16 +276,16 @@ START_TEST(round_trip)
 		ck_assert_uint_eq(info.file_bytes, s.len);
 		told__exit(&t);
 	}
-	stream__exit(&s);
+	blob__exit(&s);
 	made__exit(&m);
 }
 END_TEST
 
 /* ---- zstd -dc ---- */
 
-static struct stream zstd_dc(int fd)
+static struct blob zstd_dc(int fd)
 {
-	struct stream s = { 0 };
+	struct blob s = { 0 };
 	uint8_t chunk[65536];
 	int fds[2], status;
 	ssize_t n;
@@ -304,7 +304,7 @@ static struct stream zstd_dc(int fd)
 	}
 	close(fds[1]);
 	while ((n = read(fds[0], chunk, sizeof(chunk))) > 0)
-		stream__bytes(&s, chunk, (size_t)n);
+		blob__bytes(&s, chunk, (size_t)n);
 	close(fds[0]);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0,
@@ -315,7 +315,7 @@ static struct stream zstd_dc(int fd)
 START_TEST(zstd_sees_plain_stream)
 {
 	struct session_info info;
-	struct stream s;
+	struct blob s;
 	struct made m;
 	struct told t;
 
@@ -329,7 +329,7 @@ START_TEST(zstd_sees_plain_stream)
 	ck_assert_int_eq(info.state, SESSION_COMPLETE);
 	ck_assert_uint_eq(t.events, m.events);
 	told__exit(&t);
-	stream__exit(&s);
+	blob__exit(&s);
 	made__exit(&m);
 }
 END_TEST
@@ -433,7 +433,7 @@ static struct session_footer totals(const struct ljm_event *evs, size_t n, uint6
 {
 	struct session_header h = { .heap_start = heap_start };
 	struct session_info info;
-	struct stream s;
+	struct blob s;
 	struct made m;
 	struct told t;
 
@@ -444,7 +444,7 @@ static struct session_footer totals(const struct ljm_event *evs, size_t n, uint6
 	s = made__file(&m);
 	ck_assert_int_eq(read_mem(s.p, s.len, &t, &info), 0);
 	told__exit(&t);
-	stream__exit(&s);
+	blob__exit(&s);
 	made__exit(&m);
 	return t.footer;
 }
@@ -508,7 +508,7 @@ START_TEST(long_names)
 	struct session_header h = { 0 };
 	struct session_info info;
 	char *name = malloc(n);
-	struct stream s;
+	struct blob s;
 	struct made m;
 	struct told t;
 
@@ -529,7 +529,7 @@ START_TEST(long_names)
 	ck_assert_uint_gt(t.len, (11 << 20) + cut);
 	ck_assert_uint_lt(t.len, (11 << 20) + cut + 1000);
 	told__exit(&t);
-	stream__exit(&s);
+	blob__exit(&s);
 	made__exit(&m);
 	free(name);
 }

@@ -164,6 +164,18 @@ slow:
 	lj_locate_slow(lay, api, L, at);
 }
 
+/* While a trace is recorded the VM's state says so all the time: the code
+ * runs in the interpreter, and before each instruction the recorder is
+ * called.  The recorder runs in a protected call, whose C frame has L in the
+ * place of the PC ("any value outside of bytecode", vm_cpcall in
+ * vm_x64.dasc). */
+static inline bool lj_is_recorder(const struct lj_layout *lay, lua_State *L)
+{
+	const uint8_t *cframe = LJ_PTR(lj_u64(L, lay->l_cframe) & ~UINT64_C(3));
+
+	return !lay->has_cframe_pc || !cframe || lj_ptr(cframe, lay->cframe_pc) == (uint8_t *)L;
+}
+
 /* Part of the VM for a negative vmstate that is not Lua or C code. */
 static inline uint32_t lj_vm_part(const struct lj_layout *lay, int32_t st)
 {
@@ -205,9 +217,14 @@ static inline void lj_locate(const struct lj_layout *lay, const struct lj_api *a
 	at->L = NULL;
 	if (st == lay->st_gc) {
 		at->num = LJ_VM_GC;
-	} else if (st == lay->st_lua || st == lay->st_c || st == lay->st_ffunc) {
+	} else if (st == lay->st_lua || st == lay->st_c || st == lay->st_ffunc ||
+		   st == lay->st_gc - (LJ_VM_RECORD - LJ_VM_GC)) {
 		lua_State *L = (lua_State *)lj_ptr(g, lay->g_cur_l);
 
+		if (L && lj_vm_part(lay, st) == LJ_VM_RECORD && lj_is_recorder(lay, L)) {
+			at->num = LJ_VM_RECORD;
+			return;
+		}
 		/* A thread that has yielded or failed does not run: the host
 		 * works on another one that the VM has not noted. */
 		at->num = LJ_VM_HOST;

@@ -309,6 +309,13 @@ static int aggregate__symbol(void *ctx, const struct ljm_symbol *sym)
 	return symtab__symbol(a->symtab, sym);
 }
 
+static int aggregate__module(void *ctx, const struct session_module *m)
+{
+	struct aggregate *a = ctx;
+
+	return symtab__module(a->symtab, m);
+}
+
 /* ---- marks, times, header and footer ---- */
 
 static int snapshot__take(struct snapshot *snap, const struct aggregate *a, uint64_t event_no)
@@ -471,6 +478,7 @@ int aggregate__read(struct aggregate *a, const char *path, bool force)
 		.symbol = aggregate__symbol,
 		.event = aggregate__event,
 		.mark = aggregate__mark,
+		.module = aggregate__module,
 		.time = aggregate__time,
 		.footer = aggregate__footer,
 	};

@@ -41,28 +41,29 @@ void cfuncs__begin_session(struct cfuncs *cf)
 }
 
 /* The record of a symbol.  *ADDED tells whether it is new. */
-static uint32_t cfuncs__intern(struct cfuncs *cf, uint64_t addr, uint32_t name, bool *added)
+static uint32_t cfuncs__intern(struct cfuncs *cf, uint64_t addr, uint32_t name, uint32_t module,
+			       bool *added)
 {
-	uint64_t hash = hash__u64x2(addr, (uint64_t)name << 32 | cf->session);
+	uint64_t hash = hash__u64x2(addr ^ module, (uint64_t)name << 32 | cf->session);
 	uint32_t pos, id;
 
 	*added = false;
 	for (id = hashmap__first(&cf->map, hash, &pos); id != HASHMAP_NONE;
 	     id = hashmap__next(&cf->map, hash, &pos))
 		if (cf->at[id].addr == addr && cf->at[id].name == name &&
-		    cf->at[id].session == cf->session)
+		    cf->at[id].module == module && cf->at[id].session == cf->session)
 			return id;
 	*added = true;
 	if (GROW(cf->at, cf->cap, cf->n) || hashmap__add(&cf->map, hash, (uint32_t)cf->n))
 		return HASHMAP_NONE;
-	cf->at[cf->n] = (struct cfunc){ addr, name, cf->session };
+	cf->at[cf->n] = (struct cfunc){ addr, name, module, cf->session };
 	return (uint32_t)cf->n++;
 }
 
 int cfuncs__symbol(struct cfuncs *cf, uint64_t addr, uint32_t name)
 {
 	bool added;
-	uint32_t id = cfuncs__intern(cf, addr, name, &added), n;
+	uint32_t id = cfuncs__intern(cf, addr, name, HASHMAP_NONE, &added), n;
 
 	if (id == HASHMAP_NONE || epochs__set(&cf->current, addr, id))
 		return -ENOMEM;
@@ -134,7 +135,7 @@ static uint64_t cfuncs__below(const struct cfuncs *cf, uint64_t addr)
 	return best;
 }
 
-uint32_t cfuncs__find(struct cfuncs *cf, uint64_t addr)
+uint32_t cfuncs__find(struct cfuncs *cf, uint64_t addr, uint32_t module)
 {
 	uint32_t id = epochs__get(&cf->current, addr);
 	uint64_t below = addr;
@@ -149,5 +150,5 @@ uint32_t cfuncs__find(struct cfuncs *cf, uint64_t addr)
 	}
 	if (id != HASHMAP_NONE && !cfuncs__is_load_base(cf, below))
 		return id;
-	return cfuncs__intern(cf, addr, HASHMAP_NONE, &added);
+	return cfuncs__intern(cf, addr, HASHMAP_NONE, module, &added);
 }

@@ -13,7 +13,8 @@
 /* A symbol, or an address that has none. */
 struct cfunc {
 	uint64_t addr;
-	uint32_t name; /* a string of the symbol table, or HASHMAP_NONE */
+	uint32_t name;	 /* a string of the symbol table, or HASHMAP_NONE */
+	uint32_t module; /* of an address without a name, or HASHMAP_NONE */
 	uint32_t session;
 };
 
@@ -21,7 +22,7 @@ struct cfunc {
 struct cfuncs {
 	struct cfunc *at;
 	size_t n, cap;
-	struct hashmap map; /* by all three */
+	struct hashmap map; /* by all four */
 
 	/* Of the session being read. */
 	uint32_t session;
@@ -39,8 +40,9 @@ void cfuncs__begin_session(struct cfuncs *cf);
 /* The function at ADDR is called NAME from now on.  0 or -ENOMEM. */
 int cfuncs__symbol(struct cfuncs *cf, uint64_t addr, uint32_t name);
 
-/* The symbol that the function at ADDR has now: its own, or the nearest below
- * it; one without a name when none is near.  HASHMAP_NONE: no memory. */
-uint32_t cfuncs__find(struct cfuncs *cf, uint64_t addr);
+/* The symbol that the function at ADDR, in MODULE, has now: its own, or the
+ * nearest below it; one without a name when none is near.  HASHMAP_NONE: no
+ * memory. */
+uint32_t cfuncs__find(struct cfuncs *cf, uint64_t addr, uint32_t module);
 
 #endif

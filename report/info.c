@@ -28,7 +28,7 @@ static const struct option options[] = {
 static const char usage[] = "ljperf info [OPTIONS] [FILE...]";
 
 struct info {
-	struct strbuf features;
+	struct strbuf features, modules;
 	uint64_t n[LJM_REALLOC + 1]; /* events by kind */
 	u128 bytes_new, bytes_old;
 	uint64_t marks, last_ns;
@@ -62,6 +62,24 @@ static int info__mark(void *ctx, const struct session_mark *m)
 	in->marks++;
 	in->has_time = true;
 	in->last_ns = m->time_ns > in->last_ns ? m->time_ns : in->last_ns;
+	return 0;
+}
+
+/* "module : PATH, 0xstart-0xend, build id HEX" */
+static int info__module(void *ctx, const struct session_module *m)
+{
+	struct info *in = ctx;
+	size_t i;
+
+	strbuf__addstr(&in->modules, "module : ");
+	escape__text(&in->modules, m->path, m->path_len, 0);
+	strbuf__addf(&in->modules, ", 0x%llx-0x%llx", (unsigned long long)m->start,
+		     (unsigned long long)m->end);
+	if (m->build_id_len)
+		strbuf__addstr(&in->modules, ", build id ");
+	for (i = 0; i < m->build_id_len; i++)
+		strbuf__addf(&in->modules, "%02x", (unsigned char)m->build_id[i]);
+	strbuf__addch(&in->modules, '\n');
 	return 0;
 }
 
@@ -166,6 +184,7 @@ static void info__put(const struct info *in, const char *path, struct strbuf *ou
 	info__put_format(s, out);
 	info__put_state(s, out);
 	strbuf__addmem(out, in->features.buf, in->features.len);
+	strbuf__addmem(out, in->modules.buf, in->modules.len);
 	strbuf__addf(out, "events : %llu (%llu alloc, %llu free, %llu realloc)\n",
 		     (unsigned long long)s->n_events, (unsigned long long)in->n[LJM_ALLOC],
 		     (unsigned long long)in->n[LJM_FREE], (unsigned long long)in->n[LJM_REALLOC]);
@@ -193,6 +212,7 @@ static int info__show(const char *path)
 		.header = info__header,
 		.event = info__event,
 		.mark = info__mark,
+		.module = info__module,
 		.time = info__time,
 		.footer = info__footer,
 	};
@@ -202,12 +222,13 @@ static int info__show(const char *path)
 
 	if (!err) {
 		info__put(&in, path, &out);
-		if (out.failed || in.features.failed)
+		if (out.failed || in.features.failed || in.modules.failed)
 			err = err__set(-ENOMEM, "out of memory for the output");
 		term__flush(&out);
 	}
 	strbuf__exit(&out);
 	strbuf__exit(&in.features);
+	strbuf__exit(&in.modules);
 	return err ? err : in.session.state == SESSION_CORRUPT;
 }
 

@@ -150,11 +150,29 @@ static void names__line(const struct symtab *st, const struct proto *p, uint64_t
 	strbuf__addu(out, line);
 }
 
+/* "libc.so.6+0x1a2b" */
+static void names__module(const struct symtab *st, uint32_t module, uint64_t addr,
+			  struct strbuf *out)
+{
+	const struct module *m = &st->modules.at[module];
+	const struct str *path = strpool__get(&st->strings, m->path);
+	const char *slash = memrchr(path->s, '/', path->len);
+	const char *base = slash ? slash + 1 : path->s;
+
+	escape__text(out, base, path->len - (size_t)(base - path->s), 0);
+	strbuf__addch(out, '+');
+	strbuf__addx(out, addr - m->bias);
+}
+
 static void names__c(const struct symtab *st, const struct site *s, enum name_style style,
 		     struct strbuf *out)
 {
 	const struct cfunc *c = &st->cfuncs.at[s->ref];
 
+	if (c->name == STR_NONE && c->module != HASHMAP_NONE && style == NAME_TABLE) {
+		names__module(st, c->module, s->arg, out);
+		return;
+	}
 	if (c->name == STR_NONE) {
 		strbuf__addstr(out, "CFUNC ");
 		strbuf__addx(out, s->arg);

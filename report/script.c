@@ -102,6 +102,13 @@ static int script__symbol(void *ctx, const struct ljm_symbol *sym)
 	return err;
 }
 
+static int script__module(void *ctx, const struct session_module *m)
+{
+	struct script *s = ctx;
+
+	return symtab__module(s->symtab, m);
+}
+
 static int script__mark(void *ctx, const struct session_mark *m)
 {
 	struct script *s = ctx;
@@ -133,6 +140,7 @@ static int script__read(struct script *s, const char *path, struct session_info 
 		.symbol = script__symbol,
 		.event = script__event,
 		.mark = script__mark,
+		.module = script__module,
 		.time = script__time,
 		.lost = script__lost,
 	};

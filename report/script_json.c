@@ -83,6 +83,19 @@ static void put_lua(struct strbuf *out, const struct symtab *st, const struct si
 	strbuf__exit(&text);
 }
 
+static void put_c(struct strbuf *out, const struct symtab *st, const struct site *s)
+{
+	uint32_t module = st->cfuncs.at[s->ref].module;
+	const struct str *path;
+
+	put_addr(out, "addr", s->arg);
+	if (module == HASHMAP_NONE)
+		return;
+	path = strpool__get(&st->strings, st->modules.at[module].path);
+	put_text(out, "module", path->s, path->len);
+	put_addr(out, "offset", s->arg - st->modules.at[module].bias);
+}
+
 static void put_detail(struct strbuf *out, const struct symtab *st, const struct site *s)
 {
 	switch (s->source) {
@@ -90,7 +103,7 @@ static void put_detail(struct strbuf *out, const struct symtab *st, const struct
 		put_lua(out, st, s);
 		break;
 	case LJM_SRC_C:
-		put_addr(out, "addr", s->arg);
+		put_c(out, st, s);
 		break;
 	case LJM_SRC_TRACE:
 		put_num(out, "trace", st->traces[s->ref].num);

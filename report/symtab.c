@@ -43,6 +43,7 @@ void symtab__delete(struct symtab *st)
 		return;
 	strpool__exit(&st->strings);
 	cfuncs__exit(&st->cfuncs);
+	modules__exit(&st->modules);
 	free(st->sites);
 	free(st->protos);
 	free(st->traces);
@@ -61,6 +62,7 @@ void symtab__begin_session(struct symtab *st)
 	epochs__clear(&st->cur_proto);
 	epochs__clear(&st->cur_trace);
 	cfuncs__begin_session(&st->cfuncs);
+	modules__begin_session(&st->modules);
 	st->n_pending = 0;
 	st->session++;
 	symtab__new_generation(st);
@@ -291,6 +293,12 @@ int symtab__symbol(struct symtab *st, const struct ljm_symbol *sym)
 	return symtab__add(st, sym) ? symtab__no_memory() : 0;
 }
 
+int symtab__module(struct symtab *st, const struct session_module *m)
+{
+	symtab__new_generation(st);
+	return modules__add(&st->modules, &st->strings, m) ? symtab__no_memory() : 0;
+}
+
 /* ---- sites ---- */
 
 static uint32_t symtab__intern_site(struct symtab *st, const struct site *s)
@@ -334,7 +342,8 @@ static uint32_t symtab__lookup(struct symtab *st, const struct ljm_loc *loc, uns
 		s.arg = loc->num;
 		break;
 	case LJM_SRC_C:
-		s.ref = cfuncs__find(&st->cfuncs, loc->addr);
+		s.ref = cfuncs__find(&st->cfuncs, loc->addr,
+				     modules__find(&st->modules, loc->addr));
 		s.arg = loc->addr;
 		break;
 	case LJM_SRC_TRACE:

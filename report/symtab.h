@@ -14,6 +14,7 @@
 #include "formats/ljm.h"
 #include "report/cfuncs.h"
 #include "report/epochs.h"
+#include "report/modules.h"
 #include "report/strpool.h"
 #include "util/hashmap.h"
 
@@ -56,6 +57,7 @@ enum { SYMTAB_CACHE_BITS = 10, SYMTAB_CACHE = 1 << SYMTAB_CACHE_BITS, SYMTAB_SOU
 struct symtab {
 	struct strpool strings;
 	struct cfuncs cfuncs;
+	struct modules modules;
 	struct site *sites;
 	size_t n_sites, cap_sites;
 	struct proto *protos;
@@ -88,6 +90,7 @@ void symtab__begin_session(struct symtab *st);
 
 /* 0 or -ENOMEM with err__msg(). */
 int symtab__symbol(struct symtab *st, const struct ljm_symbol *sym);
+int symtab__module(struct symtab *st, const struct session_module *m);
 
 /* The number of the alias of a multi-line chunk name, from 1; 0 for others. */
 size_t symtab__alias(const struct symtab *st, uint32_t chunk);

@@ -1,314 +1,199 @@
-/* lib_stream.c - see lib_stream.h. */
+/* lib_stream.c - recordings made in memory; see lib_stream.h. */
 #include "tests/lib_stream.h"
 
 #include <check.h>
-#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- bytes ---- */
-
-void stream__bytes(struct stream *s, const void *src, size_t n)
+struct ljm_loc loc_lua(uint64_t proto, uint64_t line)
 {
-	if (s->cap - s->len < n) {
-		s->cap = (s->len + n) * 2 + 64;
-		s->p = realloc(s->p, s->cap);
-		ck_assert_ptr_nonnull(s->p);
+	return (struct ljm_loc){ LJM_SRC_LUA, proto, line };
+}
+
+struct ljm_loc loc_c(uint64_t addr)
+{
+	return (struct ljm_loc){ LJM_SRC_C, addr, 0 };
+}
+
+struct ljm_loc loc_trace(uint64_t num)
+{
+	return (struct ljm_loc){ LJM_SRC_TRACE, 0, num };
+}
+
+struct ljm_loc loc_vm(void)
+{
+	return (struct ljm_loc){ LJM_SRC_INTERNAL, 0, 0 };
+}
+
+static uint8_t *stream__room(struct stream *s, size_t n)
+{
+	ck_assert(strbuf__grow(&s->bytes, n + 16));
+	if (!s->bytes.len) {
+		uint8_t *p = ljm__put_symtab((uint8_t *)s->bytes.buf);
+
+		p = ljm__put_header(p);
+		s->bytes.len = (size_t)(p - (uint8_t *)s->bytes.buf);
+		ck_assert(strbuf__grow(&s->bytes, n));
 	}
-	if (n)
-		memcpy(s->p + s->len, src, n);
-	s->len += n;
+	return (uint8_t *)s->bytes.buf + s->bytes.len;
 }
 
-void stream__byte(struct stream *s, unsigned byte)
+static void stream__event(struct stream *s, const struct ljm_event *ev)
 {
-	uint8_t b = (uint8_t)byte;
+	uint8_t *p = stream__room(s, LJM_EVENT_MAX);
 
-	stream__bytes(s, &b, 1);
+	s->bytes.len += (size_t)(ljm__put_event(p, ev) - p);
 }
 
-void stream__uleb(struct stream *s, uint64_t v)
+static void stream__symbol(struct stream *s, const struct ljm_symbol *sym)
 {
-	for (; v > 127; v /= 128)
-		stream__byte(s, 128 + v % 128);
-	stream__byte(s, (unsigned)v);
+	uint8_t *p = stream__room(s, ljm_symbol__size(sym));
+
+	s->bytes.len += (size_t)(ljm__put_symbol(p, sym) - p);
 }
 
-void stream__string(struct stream *s, const char *text)
+void stream__lua_mem(struct stream *s, uint64_t addr, const char *chunk, size_t len, uint64_t line)
 {
-	stream__uleb(s, strlen(text));
-	stream__bytes(s, text, strlen(text));
+	struct ljm_symbol sym = { .source = LJM_SRC_LUA, .addr = addr, .name = chunk,
+				  .name_len = len, .line = line };
+
+	stream__symbol(s, &sym);
 }
 
-void stream__le(struct stream *s, uint64_t v, int n_bytes)
+void stream__lua(struct stream *s, uint64_t addr, const char *chunk, uint64_t line)
 {
-	for (; n_bytes > 0; n_bytes--, v /= 256)
-		stream__byte(s, v % 256);
+	stream__lua_mem(s, addr, chunk, strlen(chunk), line);
 }
 
-void stream__magic(struct stream *s, const char *magic, unsigned version)
+void stream__c(struct stream *s, uint64_t addr, const char *name)
 {
-	stream__bytes(s, magic, 3);
-	stream__byte(s, version);
-	stream__bytes(s, "\x55\xaa\xff", 3);
+	struct ljm_symbol sym = { .source = LJM_SRC_C, .addr = addr, .name = name,
+				  .name_len = strlen(name) };
+
+	stream__symbol(s, &sym);
 }
 
-void stream__exit(struct stream *s)
+void stream__trace(struct stream *s, uint64_t num, uint64_t proto, uint64_t line)
 {
-	free(s->p);
-	*s = (struct stream){ 0 };
+	struct ljm_symbol sym = { .source = LJM_SRC_TRACE, .trace_num = num, .proto_addr = proto,
+				  .line = line };
+
+	stream__symbol(s, &sym);
 }
 
-struct stream stream__load(const char *name)
+void stream__alloc(struct stream *s, struct ljm_loc loc, uint64_t addr, uint64_t size)
 {
-	const char *folder = getenv("LJPERF_TESTDATA");
-	struct stream s = { 0 };
-	char path[4096], chunk[4096];
-	size_t n;
-	FILE *f;
+	struct ljm_event ev = { .kind = LJM_ALLOC, .loc = loc, .new_addr = addr, .new_size = size };
 
-	snprintf(path, sizeof(path), "%s/%s", folder ? folder : "tests/data", name);
-	f = fopen(path, "rb");
-	ck_assert_msg(f != NULL, "cannot open %s", path);
-	while ((n = fread(chunk, 1, sizeof(chunk), f)))
-		stream__bytes(&s, chunk, n);
-	fclose(f);
-	return s;
+	stream__event(s, &ev);
 }
 
-/* ---- the log ---- */
-
-static void put_name(FILE *out, const char *name, size_t len)
+void stream__free(struct stream *s, struct ljm_loc loc, uint64_t addr, uint64_t size)
 {
-	fprintf(out, " %zu:", len);
-	fwrite(name, 1, len, out);
+	struct ljm_event ev = { .kind = LJM_FREE, .loc = loc, .old_addr = addr, .old_size = size };
+
+	stream__event(s, &ev);
 }
 
-void told__event(FILE *out, const struct ljm_event *ev)
+void stream__realloc(struct stream *s, struct ljm_loc loc, uint64_t old_addr, uint64_t old_size,
+		     uint64_t new_addr, uint64_t new_size)
 {
-	fprintf(out,
-		"event %d vm %d src %d addr %" PRIx64 " num %" PRIu64 " old %" PRIx64 "+%" PRIu64
-		" new %" PRIx64 "+%" PRIu64 "\n",
-		ev->kind, ev->vmstate, ev->loc.source, ev->loc.addr, ev->loc.num, ev->old_addr,
-		ev->old_size, ev->new_addr, ev->new_size);
+	struct ljm_event ev = { .kind = LJM_REALLOC, .loc = loc, .old_addr = old_addr,
+				.old_size = old_size, .new_addr = new_addr, .new_size = new_size };
+
+	stream__event(s, &ev);
 }
 
-void told__symbol(FILE *out, const struct ljm_symbol *sym)
+int memory_file(char *path, size_t size)
 {
-	fprintf(out, "symbol %d table %d addr %" PRIx64 " line %" PRIu64, sym->source,
-		sym->in_symtab, sym->addr, sym->line);
-	if (sym->source == LJM_SRC_TRACE)
-		fprintf(out, " trace %" PRIu64 " proto %" PRIx64, sym->trace_num, sym->proto_addr);
-	else
-		put_name(out, sym->name, sym->name_len);
-	if (sym->has_detail && sym->source == LJM_SRC_LUA) {
-		put_name(out, sym->func_name, sym->func_name_len);
-		fprintf(out, " last %" PRIu64, sym->last_line);
-	} else if (sym->has_detail) {
-		fprintf(out, " parent %u/%u root %u link %u type %u", sym->trace_parent,
-			sym->trace_exit, sym->trace_root, sym->trace_link, sym->trace_linktype);
+	int fd = memfd_create("recording", 0);
+
+	ck_assert_int_ge(fd, 0);
+	snprintf(path, size, "/proc/self/fd/%d", fd);
+	return fd;
+}
+
+const char *stream__cut(struct stream *s)
+{
+	int fd = memory_file(s->path, sizeof(s->path));
+	size_t done = 0;
+
+	while (done < s->bytes.len) {
+		ssize_t n = write(fd, s->bytes.buf + done, s->bytes.len - done);
+
+		ck_assert_int_gt(n, 0);
+		done += (size_t)n;
 	}
-	fputc('\n', out);
+	strbuf__exit(&s->bytes);
+	return s->path;
 }
 
-void told__mark(FILE *out, const struct session_mark *m)
+const char *stream__file(struct stream *s)
 {
-	fprintf(out, "mark %d at %" PRIu64 " ns %" PRIu64, m->kind, m->event_no, m->time_ns);
-	put_name(out, m->name, m->name_len);
-	fputc('\n', out);
+	*stream__room(s, 1) = LJM_END;
+	s->bytes.len++;
+	return stream__cut(s);
 }
 
-static int on_symbol(void *ctx, const struct ljm_symbol *sym)
+/* ---- commands ---- */
+
+static void read_all(int fd, struct strbuf *out)
 {
-	struct told *t = ctx;
+	char buf[4096];
+	off_t at = 0;
+	ssize_t n;
 
-	t->symbols++;
-	if (sym->in_symtab)
-		t->n_symtab[sym->source]++;
-	else
-		t->n[LJM_SYMBOL][sym->source]++;
-	told__symbol(t->out, sym);
-	return 0;
-}
-
-static int on_event(void *ctx, const struct ljm_event *ev)
-{
-	struct told *t = ctx;
-
-	t->events++;
-	t->n[ev->kind][ev->loc.source]++;
-	t->sum_new += ev->new_size;
-	t->sum_old += ev->old_size;
-	told__event(t->out, ev);
-	return 0;
-}
-
-static int on_mark(void *ctx, const struct session_mark *m)
-{
-	struct told *t = ctx;
-
-	t->marks++;
-	told__mark(t->out, m);
-	return 0;
-}
-
-static int on_time(void *ctx, uint64_t ns)
-{
-	struct told *t = ctx;
-
-	t->times++;
-	fprintf(t->out, "time %" PRIu64 "\n", ns);
-	return 0;
-}
-
-static int on_lost(void *ctx, uint64_t n)
-{
-	struct told *t = ctx;
-
-	t->lost += n;
-	fprintf(t->out, "lost %" PRIu64 "\n", n);
-	return 0;
-}
-
-static int on_header(void *ctx, const struct session_header *h)
-{
-	struct told *t = ctx;
-
-	(void)h;
-	t->headers++;
-	return 0;
-}
-
-static int on_footer(void *ctx, const struct session_footer *f)
-{
-	struct told *t = ctx;
-
-	t->footers++;
-	t->footer = *f;
-	return 0;
-}
-
-const struct session_handlers told_handlers = {
-	.header = on_header,
-	.symbol = on_symbol,
-	.event = on_event,
-	.mark = on_mark,
-	.time = on_time,
-	.lost = on_lost,
-	.footer = on_footer,
-};
-
-void told__init(struct told *t)
-{
-	memset(t, 0, sizeof(*t));
-	t->out = open_memstream(&t->text, &t->len);
-	ck_assert_ptr_nonnull(t->out);
-}
-
-const char *told__text(struct told *t)
-{
-	fflush(t->out);
-	return t->text;
-}
-
-void told__exit(struct told *t)
-{
-	fclose(t->out);
-	free(t->text);
-}
-
-/* ---- reading ---- */
-
-static int run(struct session_reader *r, struct told *t, struct session_info *info)
-{
-	int rc;
-
-	ck_assert_ptr_nonnull(r);
-	told__init(t);
-	rc = session_reader__run(r, &told_handlers, t);
-	told__text(t);
-	*info = *session_reader__info(r);
-	session_reader__delete(r);
-	return rc;
-}
-
-/* Exactly LEN bytes of the heap: a sanitizer sees any read beyond. */
-int read_mem(const void *buf, size_t len, struct told *t, struct session_info *info)
-{
-	void *copy = malloc(len ? len : 1);
-	int rc;
-
-	ck_assert_ptr_nonnull(copy);
-	if (len)
-		memcpy(copy, buf, len);
-	rc = run(session_reader__new_mem(copy, len, "mem"), t, info);
-	free(copy);
-	return rc;
-}
-
-static void write_pieces(int fd, const uint8_t *p, size_t len, size_t step)
-{
-	while (len) {
-		ssize_t n = write(fd, p, len < step ? len : step);
-
-		if (n <= 0)
-			_exit(1);
-		p += n;
-		len -= (size_t)n;
+	while ((n = pread(fd, buf, sizeof(buf), at)) > 0) {
+		strbuf__addmem(out, buf, (size_t)n);
+		at += n;
 	}
-	_exit(0);
+	close(fd);
 }
 
-int read_pipe(const void *buf, size_t len, size_t step, struct told *t, struct session_info *info)
+static int output_file(void)
 {
-	int fds[2], rc, status;
+	int fd = memfd_create("output", 0);
+
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
+/* A command is run in a process of its own, as it is by users: what its
+ * options were is forgotten. */
+struct output run_command(int (*run)(int argc, const char **argv), ...)
+{
+	struct output o = { STRBUF_INIT, STRBUF_INIT, -1 };
+	int argc = 0, out = output_file(), err = output_file(), status;
+	const char *argv[32];
+	va_list ap;
 	pid_t pid;
 
-	ck_assert_int_eq(pipe(fds), 0);
+	va_start(ap, run);
+	while ((argv[argc] = va_arg(ap, const char *)))
+		ck_assert_int_lt(++argc, 31);
+	va_end(ap);
+	fflush(stdout);
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		close(fds[0]);
-		write_pieces(fds[1], buf, len, step);
+	if (!pid) {
+		dup2(out, STDOUT_FILENO);
+		dup2(err, STDERR_FILENO);
+		exit(run(argc, argv));
 	}
-	close(fds[1]);
-	rc = run(session_reader__new_fd(fds[0], "pipe"), t, info);
-	close(fds[0]);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	return rc;
+	if (WIFEXITED(status))
+		o.status = WEXITSTATUS(status);
+	read_all(out, &o.out);
+	read_all(err, &o.err);
+	return o;
 }
 
-int read_file(const void *buf, size_t len, struct told *t, struct session_info *info)
+void output__exit(struct output *o)
 {
-	FILE *f = tmpfile();
-	int rc;
-
-	ck_assert_ptr_nonnull(f);
-	ck_assert_uint_eq(fwrite(buf, 1, len, f), len);
-	ck_assert_int_eq(fflush(f), 0);
-	ck_assert_int_eq((int)lseek(fileno(f), 0, SEEK_SET), 0);
-	rc = run(session_reader__new_fd(fileno(f), "file"), t, info);
-	fclose(f);
-	return rc;
-}
-
-static int read_pipe_7(const void *buf, size_t len, struct told *t, struct session_info *info)
-{
-	return read_pipe(buf, len, 7, t, info);
-}
-
-const read_fn readers[N_READERS] = { read_mem, read_file, read_pipe_7 };
-
-/* xorshift64* of Marsaglia and Vigna. */
-uint64_t random_next(uint64_t *state)
-{
-	uint64_t x = *state;
-
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	*state = x;
-	return x * 0x2545f4914f6cdd1du;
+	strbuf__exit(&o->out);
+	strbuf__exit(&o->err);
 }

@@ -1,64 +1,52 @@
-/* lib_stream.h - what the tests of formats/ share: streams built by hand, and
- * a log of everything a reader tells. */
+/* lib_stream.h - recordings made in memory, and commands run on them.  Used by
+ * the suites of the report.
+ */
 #ifndef LJPERF_TESTS_LIB_STREAM_H
 #define LJPERF_TESTS_LIB_STREAM_H
 
-#include <stdio.h>
-
+#include "formats/ljm.h"
 #include "formats/session.h"
+#include "util/strbuf.h"
 
-/* Bytes put together without any code of formats/. */
+/* A V4 stream under construction; all zero is the empty one. */
 struct stream {
-	uint8_t *p;
-	size_t len, cap;
+	struct strbuf bytes;
+	char path[64]; /* of a file with the stream, see stream__file() */
 };
-void stream__bytes(struct stream *s, const void *src, size_t n);
-void stream__byte(struct stream *s, unsigned byte);
-void stream__uleb(struct stream *s, uint64_t v);
-void stream__string(struct stream *s, const char *text);
-void stream__le(struct stream *s, uint64_t v, int n_bytes);
-/* Reserved bytes are not 0, as nobody looks at them. */
-void stream__magic(struct stream *s, const char *magic, unsigned version);
-void stream__exit(struct stream *s);
 
-/* Contents of tests/data/NAME; ends the test when it cannot be read. */
-struct stream stream__load(const char *name);
+/* Locations. */
+struct ljm_loc loc_lua(uint64_t proto, uint64_t line);
+struct ljm_loc loc_c(uint64_t addr);
+struct ljm_loc loc_trace(uint64_t num);
+struct ljm_loc loc_vm(void);
 
-/* What a reader told, a line for each call. */
-struct told {
-	FILE *out;
-	char *text;
-	size_t len; /* of text, after told__text() */
-	uint64_t events, symbols, marks, times, headers, footers;
-	uint64_t sum_new, sum_old;
-	uint64_t lost;
-	uint64_t n[4][5];     /* by kind and source; [0] symbols of the events */
-	uint64_t n_symtab[5]; /* symbols of the table, by source */
-	struct session_footer footer;
+/* Each appends one symbol or event. */
+void stream__lua(struct stream *s, uint64_t addr, const char *chunk, uint64_t line);
+void stream__lua_mem(struct stream *s, uint64_t addr, const char *chunk, size_t len, uint64_t line);
+void stream__c(struct stream *s, uint64_t addr, const char *name);
+void stream__trace(struct stream *s, uint64_t num, uint64_t proto, uint64_t line);
+void stream__alloc(struct stream *s, struct ljm_loc loc, uint64_t addr, uint64_t size);
+void stream__free(struct stream *s, struct ljm_loc loc, uint64_t addr, uint64_t size);
+void stream__realloc(struct stream *s, struct ljm_loc loc, uint64_t old_addr, uint64_t old_size,
+		     uint64_t new_addr, uint64_t new_size);
+
+/* Ends the stream and returns the path of a file with it, which lives as long
+ * as the process.  stream__cut() leaves out the end byte. */
+const char *stream__file(struct stream *s);
+const char *stream__cut(struct stream *s);
+
+/* A file in memory: its descriptor; PATH gets how it can be opened. */
+int memory_file(char *path, size_t size);
+
+/* What a command printed. */
+struct output {
+	struct strbuf out, err;
+	int status;
 };
-void told__init(struct told *t);
-const char *told__text(struct told *t);
-void told__exit(struct told *t);
-extern const struct session_handlers told_handlers;
 
-/* The lines of the log, for what should be told. */
-void told__event(FILE *out, const struct ljm_event *ev);
-void told__symbol(FILE *out, const struct ljm_symbol *sym);
-void told__mark(FILE *out, const struct session_mark *m);
-
-/* Reads BUF and logs it; the result of session_reader__run(), INFO filled. */
-int read_mem(const void *buf, size_t len, struct told *t, struct session_info *info);
-/* The same through a pipe, written in pieces of STEP bytes. */
-int read_pipe(const void *buf, size_t len, size_t step, struct told *t, struct session_info *info);
-/* The same through a file. */
-int read_file(const void *buf, size_t len, struct told *t, struct session_info *info);
-
-typedef int (*read_fn)(const void *buf, size_t len, struct told *t, struct session_info *info);
-/* From memory, from a file, through a pipe in pieces of 7 bytes. */
-enum { N_READERS = 3 };
-extern const read_fn readers[N_READERS];
-
-/* A small generator of numbers that are the same everywhere. */
-uint64_t random_next(uint64_t *state);
+/* Runs RUN with the words after it, up to NULL, the name of the command
+ * first, and captures what it prints. */
+struct output run_command(int (*run)(int argc, const char **argv), ...);
+void output__exit(struct output *o);
 
 #endif

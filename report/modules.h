@@ -1,0 +1,35 @@
+/* modules.h - the files whose code the C functions of a stream are.  Part of
+ * the symbol table, see symtab.h.
+ */
+#ifndef LJPERF_REPORT_MODULES_H
+#define LJPERF_REPORT_MODULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/session.h"
+#include "report/strpool.h"
+
+struct module {
+	uint64_t start, end; /* addresses [start, end) */
+	uint64_t bias;	     /* address 0 of the file */
+	uint32_t path;	     /* a string of the symbol table */
+};
+
+/* All zero is empty. */
+struct modules {
+	struct module *at;
+	size_t n, cap;
+	size_t first; /* of the session being read */
+};
+
+void modules__exit(struct modules *m);
+void modules__begin_session(struct modules *m);
+
+/* 0 or -ENOMEM. */
+int modules__add(struct modules *m, struct strpool *strings, const struct session_module *mod);
+
+/* The module at ADDR now, the latest of several; HASHMAP_NONE: unknown. */
+uint32_t modules__find(const struct modules *m, uint64_t addr);
+
+#endif

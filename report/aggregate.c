@@ -93,6 +93,8 @@ void aggregate__delete(struct aggregate *a)
 		free(a->sessions[i].command);
 		free(a->sessions[i].vm_version);
 		free(a->sessions[i].features);
+		free(a->sessions[i].cwd);
+		free(a->sessions[i].vm_label);
 	}
 	free(a->sessions);
 	free(a->stats);
@@ -340,6 +342,7 @@ static int aggregate__mark(void *ctx, const struct session_mark *m)
 	struct aggregate *a = ctx;
 	struct aggregate_run *run = a->run;
 
+	run->summary->n_user_marks += m->kind == SESSION_MARK_USER;
 	if (run->closed)
 		return 0;
 	if (run__drain(a))
@@ -367,6 +370,27 @@ static int aggregate__time(void *ctx, uint64_t time_ns)
 	return err;
 }
 
+/* "VM 2 (worker)": what tells the VMs of a program apart, and is the same when
+ * it runs again. */
+static char *header__vm_label(const struct session_header *h)
+{
+	struct strbuf text = STRBUF_INIT;
+	char *label;
+
+	if (h->vm_number) {
+		strbuf__addstr(&text, "VM ");
+		strbuf__addu(&text, h->vm_number);
+	}
+	if (h->vm_number && h->thread_name && *h->thread_name) {
+		strbuf__addstr(&text, " (");
+		escape__text(&text, h->thread_name, strlen(h->thread_name), 0);
+		strbuf__addch(&text, ')');
+	}
+	label = strdup(strbuf__str(&text));
+	strbuf__exit(&text);
+	return label;
+}
+
 static int aggregate__header(void *ctx, const struct session_header *h)
 {
 	struct aggregate *a = ctx;
@@ -383,7 +407,11 @@ static int aggregate__header(void *ctx, const struct session_header *h)
 	s->features = strdup(strbuf__str(&text));
 	s->vm_version = strdup(h->vm_version ? h->vm_version : "");
 	strbuf__exit(&text);
-	return s->command && s->features && s->vm_version ? 0 : aggregate__no_memory();
+	s->cwd = strdup(h->cwd ? h->cwd : "");
+	s->vm_label = header__vm_label(h);
+	s->start_wall_ns = h->start_wall_ns;
+	return s->command && s->features && s->vm_version && s->cwd && s->vm_label ?
+		0 : aggregate__no_memory();
 }
 
 static int aggregate__footer(void *ctx, const struct session_footer *f)

@@ -5,7 +5,7 @@
 model=$LJPERF_SOURCE/tests/model
 export PYTHONDONTWRITEBYTECODE=1
 
-# try NAME STATUS-OF-STDERR ARG...: STATUS is "quiet" or "warns".
+# try NAME quiet|warns: what stderr is to be like.
 try()
 {
 	"$LJPERF" report --format memprof -i in.ljm >ours 2>err

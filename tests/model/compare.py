@@ -97,7 +97,7 @@ def parse_heap(lines, out):
 
 def parse_aliases(lines, out):
     lines.expect("ALIASES:")
-    while lines.peek() != "":
+    while lines.peek() is not None:
         alias = lines.next()
         if not re.match(r"^function_alias_\d+:$", alias):
             raise LayoutError("line %d is no alias" % lines.pos)
@@ -106,8 +106,8 @@ def parse_aliases(lines, out):
             if not line:
                 raise LayoutError("line %d is no line of a chunk" % lines.pos)
             out.append(("ALIASES of " + alias[:-1], line.group(1), "| " + line.group(2)))
-        lines.next()
-    lines.next()
+        lines.expect("")
+        lines.expect("")
 
 
 def parse(text):

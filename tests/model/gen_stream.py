@@ -22,6 +22,7 @@ NAMES = [
     b"@caf\xc3\xa9.lua", b"\x1bLJ\x02\n\x0a", b"\x1bLJ\x02", b"", b"=", b"@", b"@a.lua:7",
     b"INTERNAL", b"x" * 3000,
 ]
+NEVER_NAMED = 0x7f00dead0000
 BUILTINS = [b"remove", b"foreach", b"deg"]
 
 
@@ -67,9 +68,9 @@ class Generator:
     def trace_symbol(self, num):
         mcode = self.rnd.randrange(1, 2 ** 47)
         self.traces[num] = mcode
-        # Mostly in a prototype that has a name already, as a VM does it.
-        known = sorted(self.named) or self.protos
-        proto = self.rnd.choice(known if self.rnd.random() < 0.9 else self.protos)
+        # In a prototype that has a name already, as a VM does it, or none ever.
+        known = sorted(self.named) or self.protos[:6]
+        proto = self.rnd.choice(known) if self.rnd.random() < 0.9 else NEVER_NAMED
         return (uleb(num) + (uleb(mcode) if self.variant.mcode else b"") + uleb(proto) +
                 uleb(self.rnd.randrange(1, 400)))
 

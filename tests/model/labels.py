@@ -22,7 +22,10 @@ class Labels:
 
     def add(self, sym):
         if sym.kind == "lua":
+            first = sym.addr not in self.lua
             self.lua[sym.addr] = self._chunk(sym)
+            if first:
+                self._traces_in(sym.addr)
         elif sym.kind == "c":
             if sym.addr not in self.c:
                 bisect.insort(self.c_sorted, sym.addr)
@@ -39,9 +42,15 @@ class Labels:
         self.pending = []
 
     def _trace(self, sym):
-        # The prototype as it is named now; when it has no name yet, the next it gets.
+        """A trace starts in the prototype as it is named now, because a later
+        name is that of another one; or, if it has none yet, as it is named next."""
         known = sym.addr in self.lua
         self.traces[sym.num, sym.mcode] = self._lua(sym.addr, sym.line) if known else sym
+
+    def _traces_in(self, addr):
+        for key, start in self.traces.items():
+            if not isinstance(start, bytes) and start.addr == addr:
+                self.traces[key] = self._lua(addr, start.line)
 
     def _chunk(self, sym):
         name = sym.name

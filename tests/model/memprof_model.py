@@ -140,7 +140,7 @@ def print_aliases(result, put):
         for n, line in enumerate(lua_lines(text)):
             put(b"%d\t| %s" % (n + 1, line))
         put(b"")
-    put(b"")
+        put(b"")
 
 
 def memprof_text(result, leak_only=False):

@@ -7,8 +7,8 @@ DEFECTS is a string of the digits of those that are on, all by default:
 1  a reused prototype address or trace number keeps the name of its first row;
 2  a resize leaves the new size with the old owner;
 3  a resize of an unknown block gives nothing to anybody;
-4  the alias listing drops empty lines and a last line without a newline, but
-   goes on numbering;
+4  the alias listing drops empty lines, but goes on numbering (that of older
+   tools drops a last line without a newline, too);
 5  one row per prototype, not per file and line;
 6  places whose live bytes are zero or negative vanish, and those that only made
    zero-size blocks.
@@ -133,7 +133,7 @@ class Tool:
 def alias_lines(text, on):
     if "4" not in on:
         return memprof_model.lua_lines(text)
-    return [line for line in text.split(b"\n")[:-1] if line]
+    return [line for line in text.split(b"\n") if line]
 
 
 def labelled(stream):
@@ -180,7 +180,7 @@ def memprof_text(events, aliases, defects=ALL, leak_only=False):
             out.extend(b"%d\t| %s" % (n + 1, line)
                        for n, line in enumerate(alias_lines(text, tool.on)))
             put(b"")
-        put(b"")
+            put(b"")
     return b"".join(line + b"\n" for line in out)
 
 

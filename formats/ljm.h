@@ -69,6 +69,7 @@ struct ljm_event {
 	struct ljm_loc loc;
 	uint64_t old_addr, old_size; /* FREE, REALLOC; sizes in bytes */
 	uint64_t new_addr, new_size; /* ALLOC, REALLOC */
+	uint64_t stack; /* ALLOC, REALLOC: node of the call stack, 0 unknown; session files only */
 };
 
 /* Names a prototype, a C function or a trace from here on in the stream: a

@@ -394,6 +394,7 @@ static enum ljm_status read_events(struct ljm_parser *ps, struct cursor *cur)
 		}
 		if (ev.loc.source == LJM_SRC_INTERNAL)
 			ev.vmstate = take_vmstate(ps);
+		ev.stack = ps->next_stack && (ev.kind & LJM_ALLOC) ? ps->next_stack(ps) : 0;
 		ps->n_events++;
 		ps->rc = ps->event(ps->event_ctx, &ev);
 		if (__builtin_expect(ps->rc < 0, 0)) {
@@ -449,6 +450,7 @@ static size_t try_variant(const struct ljm_parser *ps, const struct cursor *c, b
 	dry.symbol = no_symbol;
 	dry.event = no_event;
 	dry.next_vmstate = NULL;
+	dry.next_stack = NULL;
 	dry.stop_at = UINT64_MAX;
 	status = read_phases(&dry, &copy);
 	if (status == LJM_MORE && dry.need <= LJM_EVENT_MAX)

@@ -44,6 +44,9 @@ struct ljm_parser {
 	uint64_t vmstate_left;
 	void (*next_vmstate)(struct ljm_parser *ps); /* NULL: all unknown */
 
+	/* The stack of the next ALLOC or REALLOC; NULL: all unknown. */
+	uint64_t (*next_stack)(struct ljm_parser *ps);
+
 	uint64_t bad_offset;
 	char why[96];
 };

@@ -63,6 +63,17 @@ struct session_module {
 	uint64_t event_no; /* events (not symbols) before it */
 };
 
+/* A node of the tree of call stacks: the function called at PARENT's place.
+ * Nodes are numbered from 1 in the order of the stream; 0 is the root.  A
+ * Lua place whose line is not known has num 0.  The leaf of an event's stack
+ * is the event's own place, or a built-in function called there. */
+struct session_stack {
+	uint64_t id, parent;
+	struct ljm_loc loc; /* INTERNAL with num SESSION_STACK_CUT: frames beyond the limit are left out */
+};
+
+enum { SESSION_STACK_CUT = 1 };
+
 struct session_footer {
 	uint64_t n_alloc, n_free, n_realloc; /* events by kind */
 	uint64_t bytes_new, bytes_old;	     /* sums of new and of old sizes */
@@ -93,6 +104,7 @@ struct session_handlers {
 	int (*mark)(void *ctx, const struct session_mark *m);
 	int (*time)(void *ctx, uint64_t time_ns); /* of the next event */
 	int (*module)(void *ctx, const struct session_module *m);
+	int (*stack)(void *ctx, const struct session_stack *node); /* before the first event that has it */
 	int (*lost)(void *ctx, uint64_t n_events); /* dropped before the next event */
 	int (*footer)(void *ctx, const struct session_footer *f);
 };
@@ -134,6 +146,7 @@ struct session_writer;
 struct session_writer_opts {
 	int level;		/* zstd level; 0: default of ljperf */
 	size_t batch_bytes;	/* 0: 1 MiB of stream */
+	bool stacks;		/* write the stack of each allocation and reallocation */
 };
 
 /* Writes the header frame to FD (not closed).  Order of calls is the order of
@@ -145,6 +158,7 @@ int session_writer__event(struct session_writer *w, const struct ljm_event *ev);
 int session_writer__mark(struct session_writer *w, const struct session_mark *m); /* event_no ignored */
 int session_writer__time(struct session_writer *w, uint64_t time_ns); /* of the next event */
 int session_writer__module(struct session_writer *w, const struct session_module *m); /* event_no ignored */
+int session_writer__stack(struct session_writer *w, const struct session_stack *node); /* ids rise by one */
 int session_writer__lost(struct session_writer *w, uint64_t n_events);
 int session_writer__flush(struct session_writer *w); /* ends the batch, if it holds anything */
 /* Ends the stream and writes the footer.  Totals (events, bytes, peak, lost)

@@ -51,6 +51,11 @@ static int tell_module(struct session_reader *r, const struct side_item *it)
 	return r->h.module(r->ctx, &m);
 }
 
+static int tell_stack(struct session_reader *r, const struct side_item *it)
+{
+	return r->h.stack(r->ctx, &it->stack);
+}
+
 /* In the order they are told in before the same event. */
 static const struct teller {
 	enum side_section id;
@@ -59,6 +64,7 @@ static const struct teller {
 	{ SIDE_LOST, tell_lost },
 	{ SIDE_TIME, tell_time },
 	{ SIDE_MODULE, tell_module },
+	{ SIDE_STACK, tell_stack },
 	{ SIDE_MARK, tell_mark },
 };
 enum { N_TELLERS = sizeof(tellers) / sizeof(*tellers) };
@@ -109,6 +115,18 @@ void session_reader__next_vmstate(struct ljm_parser *ps)
 		ps->vmstate_left = it->num;
 		side_reader__advance(&r->side, SIDE_VMSTATE);
 	}
+}
+
+uint64_t session_reader__next_stack(struct ljm_parser *ps)
+{
+	struct session_reader *r = ps->ctx;
+	uint64_t id;
+
+	if (!r->has_side || !r->side.has[SIDE_STACK_OF])
+		return 0;
+	id = r->side.next[SIDE_STACK_OF].num;
+	side_reader__advance(&r->side, SIDE_STACK_OF);
+	return id;
 }
 
 int session_reader__tell_symbol(void *ctx, struct ljm_symbol *sym)

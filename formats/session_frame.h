@@ -81,7 +81,8 @@ enum side_section {
 	SIDE_VMSTATE = 5,
 	SIDE_LOST = 6,
 	SIDE_MODULE = 7,
-	SIDE_STACK = 8,	 /* reserved: stack nodes, and the node of each event */
+	SIDE_STACK = 8,
+	SIDE_STACK_OF = 9,
 	SIDE_MAX,
 };
 
@@ -91,16 +92,17 @@ struct side_batch {
 	uint64_t n_events, n_symbols;
 };
 
-/* An entry of TIME, MARK, SYMBOL, VMSTATE, LOST or MODULE. */
+/* An entry of any section but BATCH. */
 struct side_item {
-	uint64_t at; /* TIME, MARK, LOST, MODULE: event of the batch it stands before;
+	uint64_t at; /* TIME, MARK, LOST, MODULE, STACK: event of the batch it stands before;
 		      * SYMBOL: symbol of the batch */
-	uint64_t num; /* TIME, MARK: ns; VMSTATE, LOST: a count of events */
+	uint64_t num; /* TIME, MARK: ns; VMSTATE, LOST: a count of events; STACK_OF: id */
 	uint64_t kind; /* MARK: kind; VMSTATE: state */
 	const char *name; /* MARK */
 	size_t name_len;
 	struct ljm_symbol *sym; /* SYMBOL: details from and to here */
 	struct session_module mod; /* MODULE */
+	struct session_stack stack; /* STACK */
 };
 
 /* Writing: entries are appended as the events come. */

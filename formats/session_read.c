@@ -105,6 +105,12 @@ static int no_module(void *ctx, const struct session_module *m)
 	return 0;
 }
 
+static int no_stack(void *ctx, const struct session_stack *node)
+{
+	(void)ctx, (void)node;
+	return 0;
+}
+
 static int no_number(void *ctx, uint64_t n)
 {
 	(void)ctx, (void)n;
@@ -126,6 +132,7 @@ static struct session_handlers with_defaults(const struct session_handlers *h)
 		.mark = h->mark ? h->mark : no_mark,
 		.time = h->time ? h->time : no_number,
 		.module = h->module ? h->module : no_module,
+		.stack = h->stack ? h->stack : no_stack,
 		.lost = h->lost ? h->lost : no_number,
 		.footer = h->footer ? h->footer : no_footer,
 	};

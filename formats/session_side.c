@@ -13,6 +13,9 @@
  *   VMSTATE  { state, count }*     over the INTERNAL events, in order
  *   LOST     { at, count }*
  *   MODULE   { at, start, length, offset, bias, path, build id }*
+ *   STACK    { at, id, parent, source, address, line or number }*
+ *            id is the difference to the entry before
+ *   STACK_OF { id }*               over the allocations and reallocations, in order
  *
  * More may follow a detail inside its length: readers ignore it.
  */
@@ -168,6 +171,33 @@ static void get_module(struct cursor *c, struct side_item *it)
 	m->build_id = cursor__string(c, &m->build_id_len);
 }
 
+static void put_stack(struct bytes *b, const struct side_item *it, struct bytes *scratch)
+{
+	const struct session_stack *s = &it->stack;
+
+	(void)scratch;
+	bytes__put_uleb(b, it->num);
+	bytes__put_uleb(b, s->parent);
+	bytes__put_uleb(b, s->loc.source);
+	bytes__put_uleb(b, s->loc.addr);
+	bytes__put_uleb(b, s->loc.num);
+}
+
+static void get_stack(struct cursor *c, struct side_item *it)
+{
+	struct session_stack *s = &it->stack;
+	uint64_t source;
+
+	s->id += cursor__uleb(c);
+	s->parent = cursor__uleb(c);
+	source = cursor__uleb(c);
+	s->loc.addr = cursor__uleb(c);
+	s->loc.num = cursor__uleb(c);
+	/* Sources of later versions: a place that is not known. */
+	s->loc.source = source > LJM_SRC_TRACE || source < LJM_SRC_INTERNAL ? LJM_SRC_INTERNAL :
+									      (enum ljm_source)source;
+}
+
 static const struct side_ops {
 	bool placed; /* entries begin with "at" */
 	void (*put)(struct bytes *b, const struct side_item *it, struct bytes *scratch);
@@ -179,6 +209,8 @@ static const struct side_ops {
 	[SIDE_VMSTATE] = { false, put_vmstate, get_vmstate },
 	[SIDE_LOST] = { true, put_num, get_num },
 	[SIDE_MODULE] = { true, put_module, get_module },
+	[SIDE_STACK] = { true, put_stack, get_stack },
+	[SIDE_STACK_OF] = { false, put_num, get_num },
 };
 
 static void put_batch(struct bytes *b, const struct side_batch *batch)

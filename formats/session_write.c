@@ -42,6 +42,8 @@ struct session_writer {
 	uint64_t vmstate, vmstate_count; /* the open run */
 	uint64_t time_ns;
 	bool has_time;
+	bool stacks;
+	uint64_t last_stack; /* of this batch: ids are written as differences */
 
 	ZSTD_CCtx *cctx;
 	struct bytes plain, out; /* sections of a frame; what is to be written */
@@ -151,6 +153,7 @@ static void next_batch(struct session_writer *w)
 	side_writer__reset(&w->side);
 	w->len = 0;
 	w->aside = false;
+	w->last_stack = 0;
 	w->batch = (struct side_batch){
 		.number = w->batch.number + 1,
 		.first_event = w->batch.first_event + w->batch.n_events,
@@ -251,6 +254,8 @@ int session_writer__event(struct session_writer *w, const struct ljm_event *ev)
 		return w->failed;
 	if (ev->loc.source == LJM_SRC_INTERNAL || ljm_loc__is_unknown_line(&ev->loc))
 		count_vmstate(w, ev->vmstate);
+	if (w->stacks && (ev->kind & LJM_ALLOC))
+		side_writer__put(&w->side, SIDE_STACK_OF, &(struct side_item){ .num = ev->stack });
 	w->len = (size_t)(ljm__put_event(w->buf + w->len, ev) - w->buf);
 	count_event(w, ev);
 	w->batch.n_events++;
@@ -344,6 +349,19 @@ int session_writer__module(struct session_writer *w, const struct session_module
 	if (it.mod.build_id_len > SESSION_BUILD_ID_MAX)
 		it.mod.build_id_len = SESSION_BUILD_ID_MAX;
 	side_writer__put(&w->side, SIDE_MODULE, &it);
+	w->aside = true;
+	return end_full_batch(w);
+}
+
+int session_writer__stack(struct session_writer *w, const struct session_stack *node)
+{
+	struct side_item it = { .at = w->batch.n_events, .stack = *node };
+
+	if (w->failed)
+		return w->failed;
+	it.num = node->id - w->last_stack;
+	w->last_stack = node->id;
+	side_writer__put(&w->side, SIDE_STACK, &it);
 	w->aside = true;
 	return end_full_batch(w);
 }
@@ -462,6 +480,7 @@ struct session_writer *session_writer__new(int fd, const struct session_header *
 		return NULL;
 	}
 	w->fd = fd;
+	w->stacks = opts->stacks;
 	w->heap = w->peak = h->heap_start;
 	if (put_header(w, h)) {
 		session_writer__delete(w);

@@ -15,6 +15,7 @@ zstd zstd zstd zstd
 python3 python3 python python3
 mandoc mandoc mandoc mandoc
 man man-db man-db mandoc
+eu-addr2line elfutils elfutils elfutils
 '
 
 # field FILE SUFFIX: the value of the variable in a vendor/*.mk.
@@ -23,8 +24,19 @@ field()
 	sed -n "s/^[A-Z0-9]*_$2 = //p" "$1"
 }
 
+# A library without a pkg-config file is known by its header.
+have_header()
+{
+	gcc -E -include "$1" -x c /dev/null >/dev/null 2>&1 ||
+		gcc -E -include "${1##*/}" -x c /dev/null >/dev/null 2>&1
+}
+
 have_library()
 {
+	if [ -z "$(field "$1" PKG)" ]; then
+		have_header "$(field "$1" HEADER)"
+		return
+	fi
 	pkg-config --exists "$(field "$1" PKG) >= $(field "$1" LEAST)" 2>/dev/null
 }
 
@@ -78,7 +90,7 @@ install_debian()
 	fi
 	for mk in vendor/*.mk; do
 		have_library "$mk" && continue
-		echo "deps.sh: $(field "$mk" PKG) is older than $(field "$mk" LEAST) here" >&2
+		echo "deps.sh: $(basename "$mk" .mk) is missing, or older than $(field "$mk" LEAST)" >&2
 		exit 1
 	done
 }
@@ -91,14 +103,17 @@ column()
 
 print_names()
 {
-	pkgconfig=$(for mk in vendor/*.mk; do echo "'pkgconfig($(field "$mk" PKG))'"; done)
+	pkgconfig=$(for mk in vendor/*.mk; do
+		pkg=$(field "$mk" PKG)
+		[ -z "$pkg" ] && field "$mk" RPM || echo "'pkgconfig($pkg)'"
+	done)
 	arch=$({ column 3; for mk in vendor/*.mk; do field "$mk" ARCH; done; } | sort -u)
 	alpine=$({ column 4; for mk in vendor/*.mk; do field "$mk" ALPINE; done; } | sort -u)
-	rpm='gcc make pkgconf-pkg-config zstd python3 mandoc man-db'
+	rpm='gcc make pkgconf-pkg-config zstd python3 mandoc man-db elfutils'
 
 	echo "deps.sh: no apt here; install these with your package manager:"
 	echo "Fedora:   dnf install $rpm luajit" $pkgconfig
-	echo "openSUSE: zypper install gcc make pkgconf zstd python3 mandoc man luajit" $pkgconfig
+	echo "openSUSE: zypper install gcc make pkgconf zstd python3 mandoc man elfutils luajit" $pkgconfig
 	echo "Arch:     pacman -S --needed" $arch
 	echo "Alpine:   apk add" $alpine musl-dev
 }

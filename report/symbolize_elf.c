@@ -1,0 +1,315 @@
+/* symbolize_elf.c - names and lines of one ELF file; see symbolize_elf.h.
+ *
+ * The file is reported to libdwfl where it was linked, so that addresses need
+ * no translation, and whatever the recorded machine did with it matters not.
+ * Separate debug files are looked for here and not by libdwfl, whose way of
+ * opening can wait for ever on a FIFO; only debuginfod is asked through it.
+ */
+#include "report/symbolize_elf.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/error.h"
+
+struct elf_symbols {
+	Dwfl *dwfl;
+	Dwfl_Module *mod;
+	const struct symbol_files *files;
+	char *path;	/* in the recording, for debug links */
+	char *opened;	/* the file that is open */
+};
+
+/* ---- opening ---- */
+
+static bool wants_debuginfod(void)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	return urls && *urls;
+}
+
+static void module_build_id(Dwfl_Module *mod, struct build_id *id)
+{
+	const unsigned char *bits;
+	GElf_Addr at;
+	int len = dwfl_module_build_id(mod, &bits, &at);
+
+	id->len = 0;
+	if (len > 0)
+		build_id__set(id, bits, (size_t)len);
+}
+
+/* Also called for the supplementary file of debug information, with its build
+ * id as that of the module and its name as the link. */
+static int find_debuginfo(Dwfl_Module *mod, void **ctx, const char *name, Dwarf_Addr base,
+			  const char *file_name, const char *link, GElf_Word crc, char **found)
+{
+	const struct elf_symbols *es = *ctx;
+	struct symbol_file file;
+	struct build_id id;
+
+	if (!es)
+		return -1;
+	module_build_id(mod, &id);
+	if (!symbol_files__find_debug(es->files, file_name ? file_name : es->opened, es->path, &id,
+				      link, crc, &file)) {
+		*found = file.path;
+		return file.fd;
+	}
+	/* Without names it looks for the build id only, and asks the servers. */
+	if (id.len && wants_debuginfod())
+		return dwfl_standard_find_debuginfo(mod, ctx, name, base, NULL, NULL, 0, found);
+	return -1;
+}
+
+static int find_elf(Dwfl_Module *mod, void **ctx, const char *name, Dwarf_Addr base, char **path,
+		    Elf **elf)
+{
+	(void)mod, (void)ctx, (void)name, (void)base, (void)path, (void)elf;
+	return -1; /* it is given when it is reported */
+}
+
+static char *no_path = NULL;
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = find_elf,
+	.find_debuginfo = find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+	.debuginfo_path = &no_path,
+};
+
+/* Asks the servers for a file that this machine does not have. */
+static int find_remote(const struct build_id *id, struct symbol_file *out)
+{
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+	Dwfl_Module *mod = NULL;
+	char *path = NULL;
+	Elf *elf = NULL;
+	void *ctx = NULL;
+	int fd = -1;
+
+	if (dwfl) {
+		dwfl_report_begin(dwfl);
+		mod = dwfl_report_module(dwfl, "", 0x1000, 0x2000);
+		dwfl_report_end(dwfl, NULL, NULL);
+	}
+	if (mod && !dwfl_module_report_build_id(mod, id->bytes, id->len, 0))
+		fd = dwfl_build_id_find_elf(mod, &ctx, "", 0x1000, &path, &elf);
+	elf_end(elf);
+	fd = fd < 0 ? -1 : dup(fd);
+	dwfl_end(dwfl);
+	if (!path)
+		path = strdup("");
+	*out = (struct symbol_file){ fd, path };
+	return fd < 0 || !path ? -ENOENT : 0;
+}
+
+static int elf_symbols__find_file(struct elf_symbols *es, size_t len, const struct build_id *want,
+				  struct symbol_file *file)
+{
+	int err = symbol_files__find(es->files, es->path, len, want, file);
+
+	if (err && want->len && wants_debuginfod() && !find_remote(want, file))
+		err = 0;
+	return err;
+}
+
+static int elf_symbols__open(struct elf_symbols *es, size_t len, const struct build_id *want)
+{
+	struct symbol_file file;
+	void **ctx;
+	int err = elf_symbols__find_file(es, len, want, &file);
+
+	if (err)
+		return err;
+	es->opened = file.path;
+	es->dwfl = dwfl_begin(&callbacks);
+	if (es->dwfl) {
+		dwfl_report_begin(es->dwfl);
+		es->mod = dwfl_report_elf(es->dwfl, "module", file.path, file.fd, 0, true);
+		dwfl_report_end(es->dwfl, NULL, NULL);
+	}
+	if (!es->mod) {
+		close(file.fd);
+		return err__set(-ENOEXEC, "it is damaged: %s", dwfl_errmsg(-1));
+	}
+	dwfl_module_info(es->mod, &ctx, NULL, NULL, NULL, NULL, NULL, NULL);
+	*ctx = es;
+	return 0;
+}
+
+struct elf_symbols *elf_symbols__new(const struct symbol_files *f, const char *path, size_t len,
+				     const struct build_id *want)
+{
+	struct elf_symbols *es = calloc(1, sizeof(*es));
+
+	if (es)
+		es->path = strndup(path, len);
+	if (!es || !es->path) {
+		err__set(-ENOMEM, "out of memory for symbols");
+	} else {
+		es->files = f;
+		if (!elf_symbols__open(es, len, want))
+			return es;
+	}
+	elf_symbols__delete(es);
+	return NULL;
+}
+
+void elf_symbols__delete(struct elf_symbols *es)
+{
+	if (!es)
+		return;
+	dwfl_end(es->dwfl);
+	free(es->path);
+	free(es->opened);
+	free(es);
+}
+
+bool elf_symbols__has_lines(struct elf_symbols *es)
+{
+	Dwarf_Addr bias;
+
+	return dwfl_module_getdwarf(es->mod, &bias) != NULL;
+}
+
+/* ---- addresses ---- */
+
+/* The smallest symbol that holds ADDR.  One without a size, as assembly may
+ * have, holds its first address only: beyond it may be anybody's code. */
+static const char *symbol_at(struct elf_symbols *es, uint64_t addr)
+{
+	GElf_Off off;
+	GElf_Sym sym;
+	const char *name = dwfl_module_addrinfo(es->mod, addr, &off, &sym, NULL, NULL, NULL);
+
+	if (!name || !*name || sym.st_shndx == SHN_UNDEF)
+		return NULL;
+	return off < sym.st_size || !off ? name : NULL;
+}
+
+static Dwarf_Attribute *attr_of(Dwarf_Die *die, unsigned name, Dwarf_Attribute *attr)
+{
+	return dwarf_attr_integrate(die, name, attr);
+}
+
+static const char *die_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	const char *name = dwarf_formstring(attr_of(die, DW_AT_MIPS_linkage_name, &attr));
+
+	if (!name)
+		name = dwarf_formstring(attr_of(die, DW_AT_linkage_name, &attr));
+	return name ? name : dwarf_diename(die);
+}
+
+static bool is_function(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+	       tag == DW_TAG_entry_point;
+}
+
+/* The unit that has code at ADDR.  Not every compiler writes the index by
+ * address, then the units are asked one by one. */
+static Dwarf_Die *unit_at(struct elf_symbols *es, uint64_t addr, Dwarf_Addr *bias)
+{
+	Dwarf_Die *cu = dwfl_module_addrdie(es->mod, addr, bias);
+
+	if (cu)
+		return cu;
+	while ((cu = dwfl_module_nextcu(es->mod, cu, bias)))
+		if (dwarf_haspc(cu, addr - *bias) == 1)
+			return cu;
+	return NULL;
+}
+
+/* The entries around ADDR, from the inside out, in *SCOPES to be freed. */
+static int scopes_at(Dwarf_Die *cu, uint64_t addr, Dwarf_Die **scopes)
+{
+	Dwarf_Die *around = NULL;
+	int n = dwarf_getscopes(cu, addr, &around);
+
+	*scopes = NULL;
+	/* What is behind an inlined function in that list is where it was
+	 * defined; where it was inlined are its parents. */
+	if (n > 0)
+		n = dwarf_getscopes_die(&around[0], scopes);
+	free(around);
+	return n;
+}
+
+/* Where the inlined function DIE was called. */
+static void call_site(Dwarf_Die *die, Dwarf_Files *files, const char **file, int *line)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word v;
+
+	*file = NULL;
+	*line = 0;
+	if (files && !dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attr), &v))
+		*file = dwarf_filesrc(files, v, NULL, NULL);
+	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attr), &v) && v <= INT32_MAX)
+		*line = (int)v;
+}
+
+struct frames {
+	elf_frame_fn fn;
+	void *ctx;
+	const char *file; /* of the next frame */
+	int line;
+	const char *symbol; /* of the function that has the code, or NULL */
+};
+
+/* Tells of the functions of SCOPES.  *DONE: the one that has the code, too. */
+static int frames__put(struct frames *f, Dwarf_Die *scopes, int n, bool *done)
+{
+	Dwarf_Files *files = NULL;
+	Dwarf_Die cu;
+	int i, err = 0;
+
+	*done = false;
+	if (n > 0 && (!dwarf_diecu(&scopes[0], &cu, NULL, NULL) ||
+		      dwarf_getsrcfiles(&cu, &files, NULL)))
+		files = NULL;
+	for (i = 0; i < n && !err && !*done; i++) {
+		const char *name;
+
+		if (!is_function(&scopes[i]))
+			continue;
+		*done = dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine;
+		name = die_name(&scopes[i]);
+		if (!name && *done)
+			name = f->symbol;
+		err = f->fn(f->ctx, name ? name : "?", f->file, f->line);
+		if (!*done)
+			call_site(&scopes[i], files, &f->file, &f->line);
+	}
+	return err;
+}
+
+int elf_symbols__find(struct elf_symbols *es, uint64_t addr, elf_frame_fn fn, void *ctx)
+{
+	struct frames f = { .fn = fn, .ctx = ctx, .symbol = symbol_at(es, addr) };
+	Dwfl_Line *line = dwfl_module_getsrc(es->mod, addr);
+	Dwarf_Die *scopes = NULL, *cu;
+	Dwarf_Addr bias = 0;
+	bool done = false;
+	int n = 0, err;
+
+	if (line)
+		f.file = dwfl_lineinfo(line, NULL, &f.line, NULL, NULL, NULL);
+	cu = unit_at(es, addr, &bias);
+	if (cu)
+		n = scopes_at(cu, addr - bias, &scopes);
+	err = frames__put(&f, scopes, n, &done);
+	free(scopes);
+	if (!err && !done && f.symbol)
+		err = fn(ctx, f.symbol, f.file, f.line);
+	return err;
+}

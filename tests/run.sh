@@ -9,6 +9,7 @@
 set -u
 
 limit=${TEST_TIMEOUT:-300}
+here=$PWD
 work=$(mktemp -d "${TMPDIR:-/tmp}/ljperf-test.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
@@ -27,14 +28,20 @@ count()
 	grep -Ec "$1" "$work/out"
 }
 
+# Each test starts in an empty folder of its own, which is also $TMPDIR.
 start()
 {
+	case $1 in
+	/*) ;;
+	*) set -- "$here/$1" ;;
+	esac
 	case $1 in
 	*.sh) set -- sh "$1" ;;
 	*.py) set -- python3 "$1" ;;
 	*.lua) set -- luajit "$1" ;;
 	esac
-	TMPDIR=$dir HOME=$dir timeout -k 10 "$limit" "$@" >"$work/out" 2>&1 </dev/null
+	(cd "$dir" && TMPDIR=$dir HOME=$dir exec timeout -k 10 "$limit" "$@") \
+		>"$work/out" 2>&1 </dev/null
 }
 
 # read_sum: p, f, s from the summary of Check and from the lines.

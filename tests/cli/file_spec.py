@@ -123,6 +123,24 @@ def functions(side, symbols):
             yield detail.string()
 
 
+def modules(data):
+    """path and build id of section MODULE, whose numbers must fit together"""
+    cur = ljm_stream.Cursor(data)
+    while cur.pos < len(data):
+        cur.uleb()
+        start, length, offset, bias = (cur.uleb() for _ in range(4))
+        path, build_id = cur.string(), cur.string()
+        # The bytes at OFFSET stand at START; pages of a file are mapped whole.
+        if not length or start % 4096 or offset % 4096 or bias > start:
+            raise ValueError("a module that cannot be")
+        yield path, build_id.hex().encode()
+
+
+def read_build_id(path):
+    notes = subprocess.run(["readelf", "-n", path], stdout=subprocess.PIPE, check=True).stdout
+    return notes.split(b"Build ID:")[1].split()[0]
+
+
 def record(status):
     run = subprocess.run([os.environ["LJPERF"], "record", "-q", "-o", "a.ljm.zst", "spec.lua",
                           str(status)], stdin=subprocess.DEVNULL)
@@ -203,6 +221,10 @@ def main():
     pairs = [(parts[i][0], sections(parts[i][2]), parts[i + 1][2])
              for i in range(1, len(parts) - 1, 2)]
     check("zstd -dc gives the joined frames", decode(data), b"".join(p[2] for p in pairs))
+    loaded = dict(row for _, side, _ in pairs for row in modules(side.get(7, b"")))
+    check("a module is known", len(loaded) > 0, True)
+    for path, build_id in loaded.items():
+        check("build id of %s" % os.path.basename(path).decode(), build_id, read_build_id(path))
     events, _, offsets = check_batches(pairs)
     check_footer(parts[-1][2], events, offsets)
     return failed

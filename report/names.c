@@ -146,6 +146,8 @@ static void names__line(const struct symtab *st, const struct proto *p, uint64_t
 	names__chunk(st, p, style, out);
 	if (p->chunk != STR_NONE && proto__is_builtin(p, strpool__get(&st->strings, p->chunk)))
 		return;
+	if (!line) /* not known, in a call stack */
+		return;
 	strbuf__addch(out, ':');
 	strbuf__addu(out, line);
 }

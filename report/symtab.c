@@ -375,6 +375,23 @@ uint32_t symtab__resolve(struct symtab *st, const struct ljm_loc *loc, unsigned 
 	return site;
 }
 
+uint32_t symtab__frame(struct symtab *st, const struct ljm_loc *loc)
+{
+	struct site s = { .source = LJM_SRC_LUA };
+
+	if (!ljm_loc__is_unknown_line(loc))
+		return symtab__site(st, loc, LJM_VMSTATE_UNKNOWN);
+	if (st->n_pending && symtab__add_pending(st))
+		s.ref = HASHMAP_NONE;
+	else
+		s.ref = symtab__proto_at(st, loc->addr);
+	if (s.ref == HASHMAP_NONE) {
+		symtab__no_memory();
+		return SITE_NONE;
+	}
+	return symtab__intern_site(st, &s);
+}
+
 const struct proto *symtab__proto(const struct symtab *st, const struct site *site)
 {
 	uint32_t proto;

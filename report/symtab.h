@@ -21,7 +21,8 @@
 #define SITE_NONE HASHMAP_NONE
 
 /* Where an event happened.  REF is a number of a proto (LUA), a cfunc (C) or
- * a trace (TRACE); ARG is the line (LUA), the address (C) or the enum
+ * a trace (TRACE); ARG is the line (LUA; 0: unknown, in call stacks only), the
+ * address (C) or the enum
  * ljm_vmstate (INTERNAL). */
 struct site {
 	enum ljm_source source;
@@ -91,6 +92,10 @@ void symtab__begin_session(struct symtab *st);
 /* 0 or -ENOMEM with err__msg(). */
 int symtab__symbol(struct symtab *st, const struct ljm_symbol *sym);
 int symtab__module(struct symtab *st, const struct session_module *m);
+
+/* The site of a frame of a call stack: as symtab__site(), but a Lua function
+ * whose line is not known is a site with line 0. */
+uint32_t symtab__frame(struct symtab *st, const struct ljm_loc *loc);
 
 /* The number of the alias of a multi-line chunk name, from 1; 0 for others. */
 size_t symtab__alias(const struct symtab *st, uint32_t chunk);

@@ -118,16 +118,13 @@ static void put_bytes(struct strbuf *out, const char *name, u128 n)
 
 static void info__put_state(const struct session_info *s, struct strbuf *out)
 {
-	static const char *const states[] = {
-		[SESSION_COMPLETE] = "yes", [SESSION_TRUNCATED] = "no, it was cut",
-		[SESSION_CORRUPT] = "no, it is corrupt",
-	};
-
-	strbuf__addf(out, "complete : %s", states[s->state]);
-	if (s->state != SESSION_COMPLETE) {
-		strbuf__addstr(out, ": ");
-		escape__text(out, s->damage, strlen(s->damage), 0);
+	strbuf__addstr(out, "complete : ");
+	if (s->state == SESSION_COMPLETE) {
+		strbuf__addstr(out, "yes\n");
+		return;
 	}
+	strbuf__addstr(out, "no, ");
+	escape__text(out, s->damage, strlen(s->damage), 0);
 	strbuf__addch(out, '\n');
 }
 

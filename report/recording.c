@@ -119,7 +119,7 @@ bool recording__warn(const char *name, const struct session_info *info)
 {
 	if (info->state == SESSION_COMPLETE)
 		return false;
-	fprintf(stderr, "ljperf: warning: '%s' is %s: %s; what follows it is missing\n", name,
-		info->state == SESSION_CORRUPT ? "corrupt" : "cut", info->damage);
+	fprintf(stderr, "ljperf: warning: '%s': %s; what %s is shown\n", name, info->damage,
+		info->state == SESSION_CORRUPT ? "could be read" : "comes before it");
 	return info->state == SESSION_CORRUPT;
 }

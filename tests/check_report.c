@@ -446,7 +446,7 @@ START_TEST(test_cut)
 	o = run_command(cmd_report, "report", stream__cut(&s), NULL);
 	ck_assert_int_eq(o.status, 0);
 	assert_has(&o.err, "ljperf: warning: ");
-	assert_has(&o.err, " is cut: ");
+	assert_has(&o.err, ": cut at offset ");
 	/* One line. */
 	ck_assert_ptr_eq(strchr(strbuf__str(&o.err), '\n') + 1, o.err.buf + o.err.len);
 	assert_has(&o.out, "100 B       1  100 B  lua     a.lua:1\n");
@@ -466,7 +466,7 @@ START_TEST(test_corrupt)
 	path = stream__file(&s);
 	o = run_command(cmd_report, "report", path, NULL);
 	ck_assert_int_eq(o.status, EXIT_LJPERF);
-	assert_has(&o.err, " is corrupt: ");
+	assert_has(&o.err, ": corrupt at offset ");
 	assert_has(&o.out, "a.lua:1\n");
 	output__exit(&o);
 	o = run_command(cmd_report, "report", "-f", path, NULL);
@@ -477,7 +477,7 @@ START_TEST(test_corrupt)
 	output__exit(&o);
 	o = run_command(cmd_info, "info", path, NULL);
 	ck_assert_int_eq(o.status, EXIT_LJPERF);
-	assert_has(&o.out, "complete : no, it is corrupt: ");
+	assert_has(&o.out, "complete : no, corrupt at offset ");
 	output__exit(&o);
 }
 END_TEST

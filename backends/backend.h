@@ -28,6 +28,8 @@ struct agent_options {
 	uint32_t ring_bytes; /* a power of two */
 	bool oracle;	     /* compare the fast and the slow path on every event */
 	bool drop;	     /* a full ring drops events instead of waiting */
+	uint32_t stacks;     /* most frames of a call stack; 0: none are recorded */
+	bool across;	     /* stacks go on in the thread that resumed a coroutine */
 	const char *vm_options; /* how the VM was started, for the header; may be NULL */
 };
 

@@ -24,7 +24,9 @@
 static struct {
 	const char *output, *event;
 	bool quiet, verbose, oracle, drop, final_gc;
-	uint64_t level;
+	bool stacks, across;
+	const char *call_graph;
+	uint64_t level, max_stack;
 	uint32_t ring_bytes;
 	/* -j and -O as the runner takes them, behind our own */
 	char *vm_args[MAX_VM_ARGS + 8];
@@ -83,6 +85,11 @@ static const struct option options[] = {
 	OPT_BOOL('q', "quiet", &rec.quiet, "no line at the end"),
 	OPT_BOOL('v', "verbose", &rec.verbose, "say more"),
 	OPT_U64('z', "compression-level", &rec.level, "N", "level of zstd, 1 to 19"),
+	OPT_GROUP("Call stacks"),
+	OPT_BOOL('g', NULL, &rec.stacks, "record who asked for each allocation, as --call-graph lua"),
+	OPT_STRING(0, "call-graph", &rec.call_graph, "KIND", "kind of call stacks: lua, or none"),
+	OPT_U64(0, "max-stack", &rec.max_stack, "N", "frames of a call stack, from the innermost out (127)"),
+	OPT_BOOL(0, "across-coroutines", &rec.across, "go on in the one that resumed a coroutine"),
 	OPT_GROUP("The VM"),
 	{ .type = OPT_CALLBACK, .letter = 'j', .name = "jit", .arg = "CMD", .callback = vm_option,
 	  .help = "a command to the JIT compiler: on, off, or as luajit -j", .no_negate = true },
@@ -194,10 +201,16 @@ static char *options_text(void)
 
 static int add_own_args(const char **args, int n)
 {
-	static char ring[32];
+	static char ring[32], stacks[48];
 
 	snprintf(ring, sizeof(ring), "--ring=%u", rec.ring_bytes);
 	args[n++] = ring;
+	if (rec.stacks) {
+		snprintf(stacks, sizeof(stacks), "--stacks=%" PRIu64, rec.max_stack);
+		args[n++] = stacks;
+	}
+	if (rec.across)
+		args[n++] = "--across-coroutines";
 	if (rec.oracle)
 		args[n++] = "--oracle";
 	if (rec.drop)
@@ -253,6 +266,21 @@ static int record(int n, const char **args)
 	return status < 0 ? fail() : status;
 }
 
+/* -g and --call-graph together say whether stacks are recorded. */
+static int check_stacks(void)
+{
+	if (rec.call_graph && strcmp(rec.call_graph, "lua") == 0)
+		rec.stacks = true;
+	else if (rec.call_graph && strcmp(rec.call_graph, "none") == 0)
+		rec.stacks = false;
+	else if (rec.call_graph)
+		return err__set(-EINVAL, "unknown kind of call stacks '%s', there are lua and none",
+				rec.call_graph);
+	if (rec.max_stack < 1 || rec.max_stack > 1024)
+		return err__set(-EINVAL, "--max-stack takes 1 to 1024, not %" PRIu64, rec.max_stack);
+	return 0;
+}
+
 int cmd_record(int argc, const char **argv)
 {
 	bool dashdash = false;
@@ -261,6 +289,7 @@ int cmd_record(int argc, const char **argv)
 	rec.output = DEFAULT_OUTPUT;
 	rec.event = "alloc";
 	rec.final_gc = true;
+	rec.max_stack = 127;
 	rec.ring_bytes = 4 << 20;
 	n = options__parse(argc, argv, options, usage, OPTIONS_STOP_AT_NON_OPTION, &dashdash);
 	if (n == OPTIONS_HELP)
@@ -269,6 +298,8 @@ int cmd_record(int argc, const char **argv)
 		n = err__set(-EINVAL, "no script to run, 'ljperf record -h' shows how");
 	if (n > 0 && strcmp(rec.event, "alloc") != 0)
 		n = err__set(-EINVAL, "unknown event '%s', 'ljperf list' shows them", rec.event);
+	if (n > 0 && check_stacks() < 0)
+		n = -EINVAL;
 	if (n > 0 && rec.level > 19)
 		n = err__set(-EINVAL, "the compression level is 1 to 19, not %" PRIu64, rec.level);
 	if (n > 0 && strcmp(rec.output, "-") == 0 && isatty(STDOUT_FILENO))

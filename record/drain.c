@@ -40,18 +40,23 @@ static int corrupt(const struct drain *d, const char *what)
 
 /* ---- events ---- */
 
+static enum ljm_kind event_kind(uint64_t w0)
+{
+	return (enum ljm_kind)(ring_type(w0) & ~(unsigned)RING_WITH_STACK);
+}
+
 /* Words of an event's record, word0 included. */
 static unsigned event_words(uint64_t w0)
 {
 	unsigned source = ring_source(w0);
 
 	return 1 + (w0 & RING_WIDE ? 2 : 0) + (source == LJM_SRC_LUA || source == LJM_SRC_C) +
-	       (ring_type(w0) == RING_REALLOC ? 3 : 1);
+	       (event_kind(w0) == LJM_REALLOC ? 3 : 1) + (ring_type(w0) & RING_WITH_STACK ? 1 : 0);
 }
 
 static int drain_event(struct drain *d, uint64_t w0)
 {
-	struct ljm_event ev = { .kind = (enum ljm_kind)ring_type(w0), .vmstate = (uint8_t)ring_part(w0) };
+	struct ljm_event ev = { .kind = event_kind(w0), .vmstate = (uint8_t)ring_part(w0) };
 	uint64_t size = ring_size(w0), at = 1;
 
 	ev.loc.source = (enum ljm_source)ring_source(w0);
@@ -67,16 +72,18 @@ static int drain_event(struct drain *d, uint64_t w0)
 		ev.loc.addr = peek(d, at++);
 	if (ev.kind == LJM_ALLOC) {
 		ev.new_size = size;
-		ev.new_addr = peek(d, at);
+		ev.new_addr = peek(d, at++);
 	} else if (ev.kind == LJM_FREE) {
 		ev.old_size = size;
 		ev.old_addr = peek(d, at);
 	} else {
 		ev.new_size = size;
-		ev.old_addr = peek(d, at);
-		ev.new_addr = peek(d, at + 1);
-		ev.old_size = peek(d, at + 2);
+		ev.old_addr = peek(d, at++);
+		ev.new_addr = peek(d, at++);
+		ev.old_size = peek(d, at++);
 	}
+	if (ring_type(w0) & RING_WITH_STACK)
+		ev.stack = peek(d, at);
 	return session_writer__event(d->out, &ev);
 }
 
@@ -154,6 +161,20 @@ static int put_module(struct drain *d)
 	return m.end > m.start ? session_writer__module(d->out, &m) : corrupt(d, "an empty module");
 }
 
+static int put_stack(struct drain *d)
+{
+	struct session_stack node = {
+		.id = d->words[0], .parent = d->words[1],
+		.loc = { .source = (enum ljm_source)d->words[2], .addr = d->words[3], .num = d->words[4] },
+	};
+
+	if (d->words[2] < LJM_SRC_INTERNAL || d->words[2] > LJM_SRC_TRACE || node.parent >= node.id ||
+	    node.id != d->last_stack + 1)
+		return corrupt(d, "a stack out of order");
+	d->last_stack = node.id;
+	return session_writer__stack(d->out, &node);
+}
+
 static int put_lost(struct drain *d)
 {
 	return session_writer__lost(d->out, d->words[0]);
@@ -170,6 +191,7 @@ static const struct ctl_ops {
 	[CTL_TRACE] = { 6, -1, -1, put_trace },
 	[CTL_TIME] = { 1, -1, -1, put_time },
 	[CTL_MARK] = { 3, 2, -1, put_mark },
+	[CTL_STACK] = { 5, -1, -1, put_stack },
 	[CTL_MODULE] = { 6, 4, 5, put_module },
 	[CTL_LOST] = { 1, -1, -1, put_lost },
 };
@@ -273,6 +295,8 @@ static int drain_one(struct drain *d)
 	case RING_ALLOC:
 	case RING_FREE:
 	case RING_REALLOC:
+	case RING_ALLOC_STACK:
+	case RING_REALLOC_STACK:
 		n = event_words(w0);
 		break;
 	case RING_CTL:

@@ -19,6 +19,8 @@ struct drain {
 	struct session_writer *out;
 	uint64_t start_ns; /* what CTL_TIME and CTL_MARK are counted from */
 
+	uint64_t last_stack; /* number of the last node */
+
 	/* A record whose strings are still to come. */
 	enum ring_ctl pending; /* 0: none */
 	uint64_t words[6];

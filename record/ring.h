@@ -15,6 +15,7 @@
  *   ALLOC   word0 [num size] [addr of LUA and C source] new_addr
  *   FREE    word0 [num size] [addr of LUA and C source] old_addr
  *   REALLOC word0 [num size] [addr of LUA and C source] old_addr new_addr old_size
+ *   ALLOC_STACK and REALLOC_STACK are these and the node of the stack
  *   CTL     word0 with the kind in num and the number of words that follow in
  *           size, then those words
  *
@@ -55,7 +56,9 @@ struct ring {
 
 enum ring_gone { RING_OPEN, RING_CLOSED, RING_GAVE_UP };
 
-enum { RING_ALLOC = 1, RING_FREE = 2, RING_REALLOC = 3, RING_CTL = 4 };
+enum { RING_ALLOC = 1, RING_FREE = 2, RING_REALLOC = 3, RING_CTL = 4,
+       RING_ALLOC_STACK = 5, RING_REALLOC_STACK = 7 };
+#define RING_WITH_STACK 4 /* in the type of an event; CTL has no event's bits */
 
 enum ring_ctl {
 	CTL_STRING = 1, /* bytes of the strings of the record before: u64 length, bytes */
@@ -65,6 +68,7 @@ enum ring_ctl {
 	CTL_MARK,	/* kind, ns of CLOCK_MONOTONIC, name length; string */
 	CTL_LOST,	/* events dropped before this */
 	CTL_CFUNC,	/* addr, name length; string: what Lua code calls it */
+	CTL_STACK,	/* node, parent, source, addr, line or number */
 	CTL_MODULE,	/* start, end, file offset, bias, path length, build id length; strings */
 	CTL_MAX,
 };
@@ -95,6 +99,7 @@ struct ring_hello {
 	uint64_t start_mono_ns, start_wall_ns;
 	uint64_t heap_start; /* bytes the VM had in use */
 	uint64_t probe_ns;
+	uint32_t stacks; /* most frames of a stack; 0: none are recorded */
 	char vm_version[64];
 	char vm_path[4096];
 	char vm_build_id[64];

@@ -275,6 +275,10 @@ static bool own_option(struct runner *r, const char *arg)
 		fcntl(r->agent.fd, F_SETFD, FD_CLOEXEC); /* not for the script's children */
 	} else if (strncmp(arg, "--ring=", 7) == 0) {
 		r->agent.ring_bytes = (uint32_t)strtoul(arg + 7, NULL, 10);
+	} else if (strncmp(arg, "--stacks=", 9) == 0) {
+		r->agent.stacks = (uint32_t)strtoul(arg + 9, NULL, 10);
+	} else if (strcmp(arg, "--across-coroutines") == 0) {
+		r->agent.across = true;
 	} else if (strcmp(arg, "--oracle") == 0) {
 		r->agent.oracle = true;
 	} else if (strcmp(arg, "--drop") == 0) {

@@ -133,7 +133,7 @@ static int map_ring(struct stream *s, int memfd)
 
 static int open_writer(struct stream *s, const struct stream_opts *opts, const struct ring_hello *hello)
 {
-	struct session_writer_opts wopts = { .level = opts->level };
+	struct session_writer_opts wopts = { .level = opts->level, .stacks = hello->stacks != 0 };
 	struct session_header h = {
 		.argv = opts->argv, .argc = opts->argc, .ljperf_version = LJPERF_VERSION,
 		.backend = "luajit", .backend_options = opts->backend_options,

@@ -165,6 +165,7 @@ static void fill_hello(struct ring_hello *hello, lua_State *L)
 	hello->heap_start = (uint64_t)api->lua_gc(L, LUA_GCCOUNT, 0) * 1024 +
 			    (uint64_t)api->lua_gc(L, LUA_GCCOUNTB, 0);
 	hello->probe_ns = agent.lay.probe_ns;
+	hello->stacks = agent.opts.stacks;
 	snprintf(hello->vm_version, sizeof(hello->vm_version), "%s", agent.lay.version);
 	snprintf(hello->vm_options, sizeof(hello->vm_options), "%s",
 		 agent.opts.vm_options ? agent.opts.vm_options : "");
@@ -205,7 +206,26 @@ static void vm_unmap(struct agent_vm *vm)
 		munmap((void *)(uintptr_t)vm->alive, (size_t)sysconf(_SC_PAGESIZE));
 	if (vm->out.ring)
 		producer__exit(&vm->out);
+	if (vm->stacks)
+		munmap(vm->stacks, sizeof(*vm->stacks));
 	munmap(vm, sizeof(*vm));
+}
+
+static bool map_stacks(struct agent_vm *vm)
+{
+	struct stacks *s;
+
+	if (!agent.opts.stacks)
+		return true;
+	s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (s == MAP_FAILED)
+		return false;
+	s->most = agent.opts.stacks < STACK_MAX ? agent.opts.stacks : STACK_MAX;
+	s->across = agent.opts.across;
+	s->ff_resume = lj_builtins__ffid(&agent.builtins, "coroutine.resume");
+	s->ff_wrap = lj_builtins__ffid(&agent.builtins, "coroutine.wrap iterator");
+	vm->stacks = s;
+	return true;
 }
 
 static struct agent_vm *vm_map(void)
@@ -219,6 +239,10 @@ static struct agent_vm *vm_map(void)
 	if (!vm->alive) {
 		vm_unmap(vm);
 		return why_not("cannot watch for forks", errno);
+	}
+	if (!map_stacks(vm)) {
+		vm_unmap(vm);
+		return why_not("no memory for call stacks", errno);
 	}
 	vm->lay = agent.lay;
 	vm->api = &agent.api;

@@ -110,5 +110,6 @@ bool describe_trace(struct agent_vm *vm, const struct lj_place *at)
 void describe_forget(struct agent_vm *vm, const void *ptr)
 {
 	forget_last(vm, ptr);
-	known__forget(&vm->known, ptr);
+	if (known__forget(&vm->known, ptr) && vm->stacks)
+		stacks__forget(vm->stacks);
 }

@@ -78,8 +78,9 @@ static void look_at_clock(struct agent_vm *vm)
 	producer__ctl(&vm->out, CTL_TIME, &now, 1);
 }
 
-/* Longest record of an event: word0, num and size, place, three of blocks. */
-#define EVENT_WORDS 7
+/* Longest record of an event: word0, num and size, place, three of blocks,
+ * stack. */
+#define EVENT_WORDS 8
 
 static void event_lost(struct agent_vm *vm)
 {
@@ -145,7 +146,7 @@ static inline void put_head(struct record *r, unsigned type, const struct lj_pla
 }
 
 static inline void emit(struct agent_vm *vm, unsigned type, const struct lj_place *at, uint64_t size,
-			const void *addr)
+			const void *addr, uint32_t stack)
 {
 	struct record r;
 
@@ -154,21 +155,25 @@ static inline void emit(struct agent_vm *vm, unsigned type, const struct lj_plac
 	r = record_begin(&vm->out);
 	put_head(&r, type, at, size);
 	record_put(&r, (uint64_t)(uintptr_t)addr);
+	if (type & RING_WITH_STACK)
+		record_put(&r, stack);
 	record_end(&r, &vm->out);
 }
 
 static void emit_realloc(struct agent_vm *vm, const struct lj_place *at, const void *old, uint64_t osize,
-			 const void *new, uint64_t nsize)
+			 const void *new, uint64_t nsize, uint32_t stack)
 {
 	struct record r;
 
 	if (!event_room(vm))
 		return;
 	r = record_begin(&vm->out);
-	put_head(&r, RING_REALLOC, at, nsize);
+	put_head(&r, vm->stacks ? RING_REALLOC_STACK : RING_REALLOC, at, nsize);
 	record_put(&r, (uint64_t)(uintptr_t)old);
 	record_put(&r, (uint64_t)(uintptr_t)new);
 	record_put(&r, osize);
+	if (vm->stacks)
+		record_put(&r, stack);
 	record_end(&r, &vm->out);
 }
 
@@ -210,7 +215,7 @@ static void *hook_free(struct agent_vm *vm, void *ptr, size_t size)
 		return alloc(ud, ptr, size, 0);
 	}
 	find_place(vm, &at);
-	emit(vm, RING_FREE, &at, size, ptr);
+	emit(vm, RING_FREE, &at, size, ptr, 0);
 	if (__builtin_expect(ptr == vm->stack, 0))
 		agent_detach(vm); /* VM is not ours to use after this */
 	return alloc(ud, ptr, size, 0);
@@ -220,6 +225,7 @@ void *agent_hook(void *ud, void *ptr, size_t osize, size_t nsize)
 {
 	struct agent_vm *vm = ud;
 	struct lj_place at;
+	uint32_t stack = 0;
 	void *new;
 
 	if (__builtin_expect(!*vm->alive || vm->out.dead, 0))
@@ -227,12 +233,16 @@ void *agent_hook(void *ud, void *ptr, size_t osize, size_t nsize)
 	if (nsize == 0)
 		return ptr ? hook_free(vm, ptr, osize) : vm->alloc(vm->alloc_ud, NULL, osize, 0);
 	find_place(vm, &at);
+	if (vm->stacks)
+		stack = stacks__node(vm, &at);
 	new = vm->alloc(vm->alloc_ud, ptr, osize, nsize);
 	if (__builtin_expect(!new, 0))
 		return NULL; /* no event: nothing has changed */
-	if (!ptr)
-		emit(vm, RING_ALLOC, &at, nsize, new);
+	if (ptr)
+		emit_realloc(vm, &at, ptr, osize, new, nsize, stack);
+	else if (vm->stacks)
+		emit(vm, RING_ALLOC_STACK, &at, nsize, new, stack);
 	else
-		emit_realloc(vm, &at, ptr, osize, new, nsize);
+		emit(vm, RING_ALLOC, &at, nsize, new, 0);
 	return new;
 }

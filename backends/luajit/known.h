@@ -9,25 +9,28 @@
 #define LJPERF_BACKENDS_LUAJIT_KNOWN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #define KNOWN_SETS 8192
 #define KNOWN_WAYS 8 /* one cache line */
 
+/* The lowest bit of an entry says that the prototype was described while it
+ * did not run (as the start of a trace), so without its name. */
+#define KNOWN_NAMELESS ((uintptr_t)1)
+
 struct known {
 	uint64_t occupied[KNOWN_SETS / 64]; /* sets that hold anything: keeps frees cheap */
 	uintptr_t at[KNOWN_SETS][KNOWN_WAYS];
+	uint32_t seq[KNOWN_SETS][KNOWN_WAYS]; /* never the same for two described objects */
+	uint32_t last_seq;
 };
 
 static inline unsigned known__set(uintptr_t addr)
 {
 	return (unsigned)((addr >> 3) * UINT64_C(0x9E3779B97F4A7C15) >> 51); /* 13 bits */
 }
-
-/* The lowest bit of an entry says that the prototype was described while it
- * did not run (as the start of a trace), so without its name. */
-#define KNOWN_NAMELESS ((uintptr_t)1)
 
 /* The entry of ADDR, NULL: none. */
 static inline uintptr_t *known__find(struct known *k, const void *addr)
@@ -41,40 +44,53 @@ static inline uintptr_t *known__find(struct known *k, const void *addr)
 	return hit;
 }
 
+/* The number of a described object, from its entry. */
+static inline uint32_t known__seq(const struct known *k, const uintptr_t *entry)
+{
+	return (&k->seq[0][0])[entry - &k->at[0][0]];
+}
+
+/* Closes the gap that entry I of SET leaves; the last one is free then. */
+static inline void known__drop(struct known *k, unsigned set, unsigned i)
+{
+	size_t left = KNOWN_WAYS - 1 - i;
+
+	memmove(&k->at[set][i], &k->at[set][i + 1], left * sizeof(k->at[0][0]));
+	memmove(&k->seq[set][i], &k->seq[set][i + 1], left * sizeof(k->seq[0][0]));
+	k->at[set][KNOWN_WAYS - 1] = 0;
+}
+
 /* Adds ADDR and returns the address that it pushed out, 0 for none. */
 static inline uintptr_t known__add(struct known *k, const void *addr, uintptr_t flag)
 {
 	unsigned set = known__set((uintptr_t)addr), i;
-	uintptr_t *way = k->at[set], out;
+	uintptr_t *way = k->at[set], out = 0;
 
 	k->occupied[set / 64] |= UINT64_C(1) << (set % 64);
-	for (i = 0; i < KNOWN_WAYS - 1 && way[i]; i++)
-		;
-	out = way[i];
-	if (out) { /* full: the oldest goes, the others move up */
-		out = way[0];
-		memmove(way, way + 1, (KNOWN_WAYS - 1) * sizeof(*way));
+	if (way[KNOWN_WAYS - 1]) { /* full: the oldest goes */
+		out = way[0] & ~KNOWN_NAMELESS;
+		known__drop(k, set, 0);
 	}
+	for (i = 0; way[i]; i++)
+		;
 	way[i] = (uintptr_t)addr | flag;
-	return out & ~KNOWN_NAMELESS;
+	k->seq[set][i] = ++k->last_seq;
+	return out;
 }
 
 /* Forgets ADDR, whose memory is being freed; whether it was known. */
 static inline bool known__forget(struct known *k, const void *addr)
 {
-	unsigned set = known__set((uintptr_t)addr), i, j;
-	uintptr_t *way = k->at[set];
+	unsigned set = known__set((uintptr_t)addr);
+	uintptr_t *entry;
 
 	if (!(k->occupied[set / 64] >> (set % 64) & 1))
 		return false;
-	for (i = 0; i < KNOWN_WAYS && (way[i] & ~KNOWN_NAMELESS) != (uintptr_t)addr; i++)
-		;
-	if (i == KNOWN_WAYS)
+	entry = known__find(k, addr);
+	if (!entry)
 		return false;
-	for (j = i; j + 1 < KNOWN_WAYS; j++)
-		way[j] = way[j + 1];
-	way[KNOWN_WAYS - 1] = 0;
-	if (!way[0])
+	known__drop(k, set, (unsigned)(entry - k->at[set]));
+	if (!k->at[set][0])
 		k->occupied[set / 64] &= ~(UINT64_C(1) << (set % 64));
 	return true;
 }

@@ -267,6 +267,8 @@ static void forget_unloaded(struct agent_vm *vm)
 	vm->unloads_seen = unloads;
 	vm->n_modules = 0;
 	vm->last_cfunc = NULL;
+	if (vm->stacks)
+		stacks__empty(vm->stacks);
 	memset(vm->cfuncs, 0, sizeof(vm->cfuncs));
 }
 

@@ -4,6 +4,7 @@
 
 #include "backends/luajit/known.h"
 #include "backends/luajit/producer.h"
+#include "backends/luajit/stacks.h"
 #include "vendor/luajit/locate.h"
 #include "vendor/luajit/names.h"
 
@@ -32,6 +33,7 @@ struct agent_vm {
 	uint32_t clock_countdown;  /* events until the clock is looked at */
 	uint64_t last_time;
 	bool oracle;
+	struct stacks *stacks; /* NULL: not recorded */
 
 	lua_State *L; /* main thread */
 	const void *loaded, *registry; /* tables that lead to named functions, or NULL */

@@ -32,6 +32,7 @@ struct lj_layout {
 	uint32_t g_vmstate, g_cur_l;
 	int32_t st_lua, st_ffunc, st_c, st_gc; /* values of vmstate */
 	bool has_traces;  /* false: the JIT compiler did not run in the probe */
+	uint32_t g_jit_base; /* slots of the function that runs compiled, 0: not found */
 	uint32_t g_trace; /* array of traces; its size (u32) at g_trace + 12 */
 
 	/* functions, prototypes, strings */

@@ -1,7 +1,7 @@
 /* locate.c - the slow paths of locate.h: frames that only the public API is
  * trusted with, and what a trace tells about itself.
  */
-#include "vendor/luajit/locate.h"
+#include "vendor/luajit/walk.h"
 
 #include <string.h>
 
@@ -87,4 +87,36 @@ void lj_trace_info(const struct lj_layout *lay, const uint8_t *trace, struct lj_
 	info->link = *(const uint16_t *)(trace + lay->t_link);
 	info->root = *(const uint16_t *)(trace + lay->t_root);
 	info->linktype = lay->t_linktype ? trace[lay->t_linktype] : 0xff;
+}
+
+/* A chain of this many threads that resumed each other is not believed. */
+#define RESUMERS_MAX 200
+
+lua_State *lj_resumer(const struct lj_layout *lay, lua_State *main, lua_State *co, uint32_t ff_resume,
+		      uint32_t ff_wrap)
+{
+	lua_State *at = main;
+	unsigned i;
+
+	for (i = 0; i < RESUMERS_MAX && at && at != co; i++) {
+		const uint64_t *base = lj_base(lay, at);
+		const uint8_t *fn;
+		lua_State *next;
+
+		if (base == (const uint64_t *)lj_ptr(at, lay->l_stack) + 2)
+			return NULL;
+		fn = LJ_PTR(base[-2]);
+		if (fn == (const uint8_t *)at)
+			return NULL;
+		if (fn[lay->f_ffid] == ff_resume)
+			next = (lua_State *)LJ_PTR(base[0]);
+		else if (fn[lay->f_ffid] == ff_wrap) /* the thread is its one upvalue */
+			next = (lua_State *)LJ_PTR(lj_u64(fn, lay->f_cfunc + 8));
+		else
+			return NULL;
+		if (next == co)
+			return at;
+		at = next;
+	}
+	return NULL;
 }

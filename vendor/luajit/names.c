@@ -101,6 +101,16 @@ void lj_builtins__collect(struct lj_builtins *b, const struct lj_layout *lay, co
 	api->lua_settop(L, 0);
 }
 
+uint32_t lj_builtins__ffid(const struct lj_builtins *b, const char *name)
+{
+	uint32_t i;
+
+	for (i = 2; i < 256; i++)
+		if (strcmp(b->by_ffid[i], name) == 0)
+			return i;
+	return 0;
+}
+
 const char *lj_builtins__name(const struct lj_builtins *b, uint32_t ffid, const void *f)
 {
 	unsigned i;

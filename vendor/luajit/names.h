@@ -25,6 +25,9 @@ struct lj_builtins {
 void lj_builtins__collect(struct lj_builtins *b, const struct lj_layout *lay, const struct lj_api *api,
 			  lua_State *L);
 
+/* Number of a built-in function, 0: none of that name. */
+uint32_t lj_builtins__ffid(const struct lj_builtins *b, const char *name);
+
 /* Name of a built-in function, or NULL. */
 const char *lj_builtins__name(const struct lj_builtins *b, uint32_t ffid, const void *f);
 

@@ -56,7 +56,10 @@ struct probe {
 	bool vm_ok[PROBE_G_WORDS], cur_ok[PROBE_G_WORDS];
 	int32_t vm[WATCH_TEST][PROBE_G_WORDS];
 	unsigned hits[PROBE_TRACES + 1][PROBE_G_WORDS]; /* word was the trace's number */
+	unsigned base_hits[PROBE_TRACES + 1][PROBE_G_WORDS]; /* word was the loop's base */
+	bool zero_ok[PROBE_G_WORDS];			/* word was 0 in the interpreter */
 	unsigned trace_no;				/* that is watched */
+	const uint8_t *trace_fn;			/* function of the loop */
 
 	/* Candidates for the PC of the running function, by word of lua_State
 	 * (it may be the C frame) and word of that C frame. */

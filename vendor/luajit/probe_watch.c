@@ -24,12 +24,34 @@ static void watch_vmstate(struct probe *p)
 	}
 }
 
+/* Whether the slots of the loop's function begin at AT, in block STACK. */
+static bool is_loop_base(const struct probe *p, const struct block *stack, const uint8_t *at)
+{
+	const uint8_t *start = block_start(stack);
+
+	return at >= start + 16 && at < start + stack->size && ((uintptr_t)at & 7) == 0 &&
+	       LJ_PTR(lj_u64(at - 16, 0)) == p->trace_fn;
+}
+
 static void watch_trace(struct probe *p)
 {
+	const struct block *stack = (const struct block *)(const void *)lj_ptr(p->L, p->lay->l_stack) - 1;
 	size_t i;
 
 	for (i = 0; i < p->g_words; i++)
 		p->hits[p->trace_no][i] += lj_u32(p->g, (uint32_t)i * 4) == p->trace_no;
+	for (i = 0; i + 2 <= p->g_words; i += 2)
+		p->base_hits[p->trace_no][i] += is_loop_base(p, stack, lj_ptr(p->g, (uint32_t)i * 4));
+}
+
+/* jit_base is 0 while nothing compiled runs. */
+static void watch_zero(struct probe *p)
+{
+	size_t i;
+
+	for (i = 0; i + 2 <= p->g_words; i += 2)
+		if (lj_u64(p->g, (uint32_t)i * 4) != 0)
+			p->zero_ok[i] = false;
 }
 
 static void watch_cur_l(struct probe *p)
@@ -73,6 +95,7 @@ void probe_watch__alloc(struct probe *p)
 		watch_pc(p);
 		watch_cur_l(p);
 		watch_vmstate(p);
+		watch_zero(p);
 		break;
 	case WATCH_CO:
 		watch_cur_l(p);
@@ -133,6 +156,7 @@ static int watch_lua(struct probe *p)
 	memset(p->vm_ok, true, sizeof(p->vm_ok));
 	memset(p->cur_ok, true, sizeof(p->cur_ok));
 	memset(p->pc_ok, true, sizeof(p->pc_ok));
+	memset(p->zero_ok, true, sizeof(p->zero_ok));
 	if (probe__load(p, p->L, lua_chunk, "=ljperf probe"))
 		return -1;
 	pt = probe__proto(p, p->L, -1);
@@ -214,6 +238,7 @@ static int watch_traces(struct probe *p)
 		p->api->lua_pushvalue(p->L, (int)no);
 		p->api->lua_pushnumber(p->L, 60);
 		p->trace_no = no;
+		p->trace_fn = p->api->lua_topointer(p->L, (int)no);
 		p->watch = WATCH_TRACE;
 		if (p->api->lua_pcall(p->L, 1, 0, 0) != 0)
 			return probe__fail(p, "a loop of the probe fails");
@@ -266,6 +291,22 @@ static int choose_cur_l(struct probe *p)
 	return found == 1 ? 0 : probe__fail(p, "its running thread was not found");
 }
 
+static int choose_jit_base(struct probe *p)
+{
+	unsigned found = 0;
+	size_t i;
+
+	for (i = 0; p->lay->has_traces && i + 2 <= p->g_words; i += 2) {
+		if (!p->zero_ok[i] || p->base_hits[1][i] < 30 || p->base_hits[2][i] < 30)
+			continue;
+		p->lay->g_jit_base = (uint32_t)i * 4;
+		found++;
+	}
+	if (found != 1) /* only needed for call stacks */
+		p->lay->g_jit_base = 0;
+	return 0;
+}
+
 /* Two places may hold the PC only if the processor's calling convention is
  * one that nobody has looked at: then the API is asked instead. */
 static int choose_pc(struct probe *p)
@@ -294,5 +335,5 @@ int probe_watch__run(struct probe *p)
 	    watched(p, ffunc_chunk, WATCH_FFUNC, 4) || watch_c(p) || watch_gc(p) ||
 	    watch_coroutine(p) || watch_traces(p))
 		return -1;
-	return choose_vmstate(p) || choose_cur_l(p) || choose_pc(p) ? -1 : 0;
+	return choose_vmstate(p) || choose_cur_l(p) || choose_pc(p) || choose_jit_base(p) ? -1 : 0;
 }

@@ -17,7 +17,7 @@
 enum cursor_status {
 	CURSOR_OK = 0,
 	CURSOR_SHORT, /* more bytes are needed than there are */
-	CURSOR_BAD,   /* no bytes could make this right */
+	CURSOR_BAD, /* no bytes could make this right */
 };
 
 /* Strings longer than this are taken for damage. */
@@ -26,7 +26,7 @@ enum cursor_status {
 struct cursor {
 	const uint8_t *p, *end;
 	enum cursor_status status;
-	uint64_t missing;   /* SHORT: bytes needed behind end, at least */
+	uint64_t missing; /* SHORT: bytes needed behind end, at least */
 	const uint8_t *bad; /* BAD and SHORT: where the item began */
 };
 

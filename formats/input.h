@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 struct input {
-	int fd;		  /* -1: memory */
+	int fd; /* -1: memory */
 	const uint8_t *p; /* the next byte */
-	size_t avail;	  /* bytes at p */
-	uint64_t offset;  /* of p, from where reading began */
+	size_t avail; /* bytes at p */
+	uint64_t offset; /* of p, from where reading began */
 	bool eof;
-	int error;	  /* negative errno once reading has failed */
-	uint8_t *buf;	  /* of a file */
+	int error; /* negative errno once reading has failed */
+	uint8_t *buf; /* of a file */
 	size_t cap;
 };
 

@@ -16,19 +16,19 @@ enum ljm_kind { LJM_SYMBOL = 0, LJM_ALLOC = 1, LJM_FREE = 2, LJM_REALLOC = 3 };
 
 enum ljm_source {
 	LJM_SRC_INTERNAL = 1, /* the VM itself: collector, JIT compiler, host */
-	LJM_SRC_LUA = 2,      /* a line of a Lua prototype */
-	LJM_SRC_C = 3,	      /* a C function */
-	LJM_SRC_TRACE = 4,    /* compiled code of a trace */
+	LJM_SRC_LUA = 2, /* a line of a Lua prototype */
+	LJM_SRC_C = 3, /* a C function */
+	LJM_SRC_TRACE = 4, /* compiled code of a trace */
 };
 
 /* The dialects of the stream, see ljm_read.c. */
 enum ljm_variant {
-	LJM_V1,	 /* ljs 1, ljm 1 */
+	LJM_V1, /* ljs 1, ljm 1 */
 	LJM_V1B, /* ljs 1, ljm 2 */
-	LJM_V2,	 /* ljs 2, ljm 2 */
+	LJM_V2, /* ljs 2, ljm 2 */
 	LJM_V3A, /* ljs 2, ljm 3, traces with a machine code address */
 	LJM_V3B, /* ljs 2, ljm 3, traces without */
-	LJM_V4,	 /* ljs 3, ljm 3: the current one, the only one written */
+	LJM_V4, /* ljs 3, ljm 3: the current one, the only one written */
 };
 
 /* Of the VM that made an INTERNAL event; LJM_VMSTATE_UNKNOWN in raw files. */
@@ -42,7 +42,7 @@ enum ljm_vmstate {
 	LJM_VMSTATE_OPT = 6,
 	LJM_VMSTATE_ASM = 7,
 	LJM_VMSTATE_TRACE = 8, /* compiled code whose trace is unknown */
-	LJM_VMSTATE_HOST = 9,  /* the host called the API with nothing running */
+	LJM_VMSTATE_HOST = 9, /* the host called the API with nothing running */
 	LJM_VMSTATE_STACK = 10, /* the VM's own stack was being resized */
 	LJM_VMSTATE_MAX = 11,
 };
@@ -65,7 +65,7 @@ static inline bool ljm_loc__is_unknown_line(const struct ljm_loc *loc)
 
 struct ljm_event {
 	enum ljm_kind kind; /* never LJM_SYMBOL */
-	uint8_t vmstate;    /* enum ljm_vmstate; meaningful for INTERNAL only */
+	uint8_t vmstate; /* enum ljm_vmstate; meaningful for INTERNAL only */
 	struct ljm_loc loc;
 	uint64_t old_addr, old_size; /* FREE, REALLOC; sizes in bytes */
 	uint64_t new_addr, new_size; /* ALLOC, REALLOC */
@@ -77,19 +77,19 @@ struct ljm_event {
  * Strings are not NUL-terminated and belong to the reader until it returns. */
 struct ljm_symbol {
 	enum ljm_source source; /* LUA, C or TRACE */
-	bool in_symtab;		/* from the ljs table before the events */
-	uint64_t addr;		/* prototype, C function, or mcode of a trace */
-	const char *name;	/* chunk name, or C symbol; NULL for a trace */
+	bool in_symtab; /* from the ljs table before the events */
+	uint64_t addr; /* prototype, C function, or mcode of a trace */
+	const char *name; /* chunk name, or C symbol; NULL for a trace */
 	size_t name_len;
-	uint64_t line;	     /* LUA: first line; TRACE: line it starts at */
-	uint64_t trace_num;  /* TRACE */
+	uint64_t line; /* LUA: first line; TRACE: line it starts at */
+	uint64_t trace_num; /* TRACE */
 	uint64_t proto_addr; /* TRACE: prototype it starts in */
 
 	/* From the session's side frame; has_detail says whether it is there. */
 	bool has_detail;
 	const char *func_name; /* LUA: name as a traceback gives it, "" unknown */
 	size_t func_name_len;
-	uint64_t last_line;   /* LUA: 0 unknown */
+	uint64_t last_line; /* LUA: 0 unknown */
 	uint32_t trace_parent, trace_exit; /* TRACE: 0 for a root trace */
 	uint32_t trace_root, trace_link;
 	uint8_t trace_linktype; /* enum ljm_linktype */
@@ -97,9 +97,16 @@ struct ljm_symbol {
 
 /* How a trace ends; the numbers are ljperf's own, not the VM's. */
 enum ljm_linktype {
-	LJM_LINK_UNKNOWN, LJM_LINK_NONE, LJM_LINK_ROOT, LJM_LINK_LOOP,
-	LJM_LINK_TAILREC, LJM_LINK_UPREC, LJM_LINK_DOWNREC, LJM_LINK_INTERP,
-	LJM_LINK_RETURN, LJM_LINK_STITCH,
+	LJM_LINK_UNKNOWN,
+	LJM_LINK_NONE,
+	LJM_LINK_ROOT,
+	LJM_LINK_LOOP,
+	LJM_LINK_TAILREC,
+	LJM_LINK_UPREC,
+	LJM_LINK_DOWNREC,
+	LJM_LINK_INTERP,
+	LJM_LINK_RETURN,
+	LJM_LINK_STITCH,
 };
 
 /* Longest encoded event (not symbol): header, two words of location, four of

@@ -88,12 +88,9 @@ enum ljm_variant ljm_parser__variant(const struct ljm_parser *ps)
 const char *ljm_variant__name(enum ljm_variant v)
 {
 	static const char *const names[] = {
-		[LJM_V1] = "ljs 1, ljm 1",
-		[LJM_V1B] = "ljs 1, ljm 2",
-		[LJM_V2] = "ljs 2, ljm 2",
-		[LJM_V3A] = "ljs 2, ljm 3 with trace addresses",
-		[LJM_V3B] = "ljs 2, ljm 3",
-		[LJM_V4] = "ljs 3, ljm 3",
+		[LJM_V1] = "ljs 1, ljm 1",  [LJM_V1B] = "ljs 1, ljm 2",
+		[LJM_V2] = "ljs 2, ljm 2",  [LJM_V3A] = "ljs 2, ljm 3 with trace addresses",
+		[LJM_V3B] = "ljs 2, ljm 3", [LJM_V4] = "ljs 3, ljm 3",
 	};
 
 	return (size_t)v < sizeof(names) / sizeof(*names) ? names[v] : "unknown";

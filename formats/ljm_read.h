@@ -11,10 +11,10 @@
 #include "formats/ljm.h"
 
 enum ljm_status {
-	LJM_MORE,    /* the rest of the window is no whole item */
+	LJM_MORE, /* the rest of the window is no whole item */
 	LJM_END_SEEN, /* the end byte was taken */
-	LJM_STOP,    /* the next item is event number stop_at */
-	LJM_TRIAL,   /* call again with a window as long as can be, see below */
+	LJM_STOP, /* the next item is event number stop_at */
+	LJM_TRIAL, /* call again with a window as long as can be, see below */
 	LJM_CORRUPT, /* wrong bytes at bad_offset of the stream, see why */
 	LJM_REFUSED, /* no stream, or one of an unknown kind, see why */
 	LJM_HANDLER, /* a handler returned rc */
@@ -25,17 +25,17 @@ enum ljm_phase { LJM_IN_LJS_HEADER, LJM_IN_SYMTAB, LJM_IN_LJM_HEADER, LJM_IN_EVE
 struct ljm_parser {
 	enum ljm_phase phase;
 	unsigned ljs_version, ljm_version;
-	bool mcode;	  /* locations of traces have a machine code address */
-	bool undecided;	  /* ljs 2: mcode is not known yet */
+	bool mcode; /* locations of traces have a machine code address */
+	bool undecided; /* ljs 2: mcode is not known yet */
 	uint32_t events_ok; /* bit H: H is an event byte of this variant */
-	uint64_t offset;  /* in the stream, of the front of the window */
+	uint64_t offset; /* in the stream, of the front of the window */
 	uint64_t n_events, n_symbols;
 	uint64_t stop_at; /* event number; UINT64_MAX: none */
-	uint64_t need;	  /* LJM_MORE: least window that could hold the item */
+	uint64_t need; /* LJM_MORE: least window that could hold the item */
 
 	int (*symbol)(void *ctx, struct ljm_symbol *sym);
 	int (*event)(void *ctx, const struct ljm_event *ev);
-	void *ctx;	 /* of symbol */
+	void *ctx; /* of symbol */
 	void *event_ctx; /* of event */
 	int rc;
 

@@ -12,29 +12,29 @@
 /* What is known at the start.  Strings may be NULL (unknown); the writer
  * copies nothing after __new() returns, the reader owns what it hands out. */
 struct session_header {
-	uint16_t version;	 /* of the file format; set by the reader */
+	uint16_t version; /* of the file format; set by the reader */
 	const char *const *argv; /* command line of the target */
 	size_t argc;
 	const char *cwd, *hostname, *os_release, *arch;
 	const char *ljperf_version;
 	const char *backend, *backend_options;
-	const char *vm_version;	    /* "LuaJIT 2.1.0-beta3" */
-	const char *vm_path;	    /* file the VM's code was loaded from */
-	const char *vm_build_id;    /* lower case hex */
-	const char *vm_options;	    /* JIT options, "off" when disabled */
+	const char *vm_version; /* "LuaJIT 2.1.0-beta3" */
+	const char *vm_path; /* file the VM's code was loaded from */
+	const char *vm_build_id; /* lower case hex */
+	const char *vm_options; /* JIT options, "off" when disabled */
 	bool vm_gc64;
 	uint64_t pid, ppid, tid, vm_number; /* vm_number counts from 1 */
 	const char *thread_name;
 	uint64_t start_mono_ns; /* CLOCK_MONOTONIC */
 	uint64_t start_wall_ns; /* since 1970 */
-	uint64_t heap_start;	/* bytes in use by the VM when recording began */
+	uint64_t heap_start; /* bytes in use by the VM when recording began */
 };
 
 enum session_mark_kind {
-	SESSION_MARK_USER = 0,	     /* named by the program */
+	SESSION_MARK_USER = 0, /* named by the program */
 	SESSION_MARK_SCRIPT_END = 1, /* the script has returned or failed */
-	SESSION_MARK_FULL_GC = 2,    /* a full collection is complete */
-	SESSION_MARK_CLOSE = 3,	     /* lua_close() begins: frees mean nothing */
+	SESSION_MARK_FULL_GC = 2, /* a full collection is complete */
+	SESSION_MARK_CLOSE = 3, /* lua_close() begins: frees mean nothing */
 	SESSION_MARK_MAX,
 };
 
@@ -44,7 +44,7 @@ struct session_mark {
 	const char *name; /* "" unless USER; not NUL-terminated */
 	size_t name_len;
 	uint64_t event_no; /* events (not symbols) before it */
-	uint64_t time_ns;  /* since start_mono_ns */
+	uint64_t time_ns; /* since start_mono_ns */
 };
 
 enum session_end_kind { SESSION_END_UNKNOWN, SESSION_END_EXIT, SESSION_END_SIGNAL };
@@ -54,9 +54,9 @@ enum session_end_kind { SESSION_END_UNKNOWN, SESSION_END_EXIT, SESSION_END_SIGNA
  * same addresses replaces it. */
 struct session_module {
 	uint64_t start, end; /* addresses [start, end) */
-	uint64_t offset;     /* in the file, of start */
-	uint64_t bias;	     /* address 0 of the file: "module+0x..." counts from it */
-	const char *path;    /* not NUL-terminated */
+	uint64_t offset; /* in the file, of start */
+	uint64_t bias; /* address 0 of the file: "module+0x..." counts from it */
+	const char *path; /* not NUL-terminated */
 	size_t path_len;
 	const char *build_id; /* raw bytes */
 	size_t build_id_len;
@@ -69,18 +69,19 @@ struct session_module {
  * is the event's own place, or a built-in function called there. */
 struct session_stack {
 	uint64_t id, parent;
-	struct ljm_loc loc; /* INTERNAL with num SESSION_STACK_CUT: frames beyond the limit are left out */
+	struct ljm_loc
+		loc; /* INTERNAL with num SESSION_STACK_CUT: frames beyond the limit are left out */
 };
 
 enum { SESSION_STACK_CUT = 1 };
 
 struct session_footer {
 	uint64_t n_alloc, n_free, n_realloc; /* events by kind */
-	uint64_t bytes_new, bytes_old;	     /* sums of new and of old sizes */
-	uint64_t peak;		 /* largest heap, heap_start included */
+	uint64_t bytes_new, bytes_old; /* sums of new and of old sizes */
+	uint64_t peak; /* largest heap, heap_start included */
 	uint64_t peak_event_no;
 	uint64_t max_live_blocks; /* of blocks made while recording */
-	uint64_t lost;		 /* events the agent had to drop */
+	uint64_t lost; /* events the agent had to drop */
 	enum session_end_kind end_kind;
 	int end_code; /* exit status or signal number */
 	uint64_t duration_ns;
@@ -90,9 +91,9 @@ struct session_footer {
 
 /* How complete what was read is. */
 enum session_state {
-	SESSION_COMPLETE,  /* end byte seen (and, in a session file, the footer) */
+	SESSION_COMPLETE, /* end byte seen (and, in a session file, the footer) */
 	SESSION_TRUNCATED, /* cut: everything before the cut was delivered */
-	SESSION_CORRUPT,   /* wrong bytes: delivered up to them, or around a batch */
+	SESSION_CORRUPT, /* wrong bytes: delivered up to them, or around a batch */
 };
 
 /* Called in the order of the stream.  Any may be NULL.  A negative return
@@ -104,7 +105,8 @@ struct session_handlers {
 	int (*mark)(void *ctx, const struct session_mark *m);
 	int (*time)(void *ctx, uint64_t time_ns); /* of the next event */
 	int (*module)(void *ctx, const struct session_module *m);
-	int (*stack)(void *ctx, const struct session_stack *node); /* before the first event that has it */
+	int (*stack)(void *ctx,
+		     const struct session_stack *node); /* before the first event that has it */
 	int (*lost)(void *ctx, uint64_t n_events); /* dropped before the next event */
 	int (*footer)(void *ctx, const struct session_footer *f);
 };
@@ -119,7 +121,7 @@ struct session_info {
 	bool has_header, has_footer;
 	uint64_t damage_offset; /* TRUNCATED, CORRUPT: where: in the file for a
 				 * session file, in the plain stream otherwise */
-	char damage[160];	/* a sentence: "corrupt at offset 12: bad event header" */
+	char damage[160]; /* a sentence: "corrupt at offset 12: bad event header" */
 	uint64_t n_events, n_symbols;
 	uint64_t lost_batches, lost_events; /* damaged batches skipped; dropped events */
 	uint64_t file_bytes, stream_bytes;
@@ -144,9 +146,9 @@ const struct session_info *session_reader__info(const struct session_reader *r);
 struct session_writer;
 
 struct session_writer_opts {
-	int level;		/* zstd level; 0: default of ljperf */
-	size_t batch_bytes;	/* 0: 1 MiB of stream */
-	bool stacks;		/* write the stack of each allocation and reallocation */
+	int level; /* zstd level; 0: default of ljperf */
+	size_t batch_bytes; /* 0: 1 MiB of stream */
+	bool stacks; /* write the stack of each allocation and reallocation */
 };
 
 /* Writes the header frame to FD (not closed).  Order of calls is the order of
@@ -155,10 +157,13 @@ struct session_writer *session_writer__new(int fd, const struct session_header *
 					   const struct session_writer_opts *opts);
 int session_writer__symbol(struct session_writer *w, const struct ljm_symbol *sym);
 int session_writer__event(struct session_writer *w, const struct ljm_event *ev);
-int session_writer__mark(struct session_writer *w, const struct session_mark *m); /* event_no ignored */
+int session_writer__mark(struct session_writer *w,
+			 const struct session_mark *m); /* event_no ignored */
 int session_writer__time(struct session_writer *w, uint64_t time_ns); /* of the next event */
-int session_writer__module(struct session_writer *w, const struct session_module *m); /* event_no ignored */
-int session_writer__stack(struct session_writer *w, const struct session_stack *node); /* ids rise by one */
+int session_writer__module(struct session_writer *w,
+			   const struct session_module *m); /* event_no ignored */
+int session_writer__stack(struct session_writer *w,
+			  const struct session_stack *node); /* ids rise by one */
 int session_writer__lost(struct session_writer *w, uint64_t n_events);
 int session_writer__flush(struct session_writer *w); /* ends the batch, if it holds anything */
 /* Ends the stream and writes the footer.  Totals (events, bytes, peak, lost)

@@ -61,11 +61,8 @@ static const struct teller {
 	enum side_section id;
 	int (*tell)(struct session_reader *r, const struct side_item *it);
 } tellers[] = {
-	{ SIDE_LOST, tell_lost },
-	{ SIDE_TIME, tell_time },
-	{ SIDE_MODULE, tell_module },
-	{ SIDE_STACK, tell_stack },
-	{ SIDE_MARK, tell_mark },
+	{ SIDE_LOST, tell_lost },   { SIDE_TIME, tell_time }, { SIDE_MODULE, tell_module },
+	{ SIDE_STACK, tell_stack }, { SIDE_MARK, tell_mark },
 };
 enum { N_TELLERS = sizeof(tellers) / sizeof(*tellers) };
 
@@ -110,8 +107,7 @@ void session_reader__next_vmstate(struct ljm_parser *ps)
 	struct side_item *it = &r->side.next[SIDE_VMSTATE];
 
 	while (r->has_side && r->side.has[SIDE_VMSTATE] && ps->vmstate_left == 0) {
-		ps->vmstate = it->kind < LJM_VMSTATE_MAX ? (uint8_t)it->kind :
-							   LJM_VMSTATE_UNKNOWN;
+		ps->vmstate = it->kind < LJM_VMSTATE_MAX ? (uint8_t)it->kind : LJM_VMSTATE_UNKNOWN;
 		ps->vmstate_left = it->num;
 		side_reader__advance(&r->side, SIDE_VMSTATE);
 	}
@@ -228,4 +224,3 @@ int session_reader__tell_batch(struct session_reader *r, uint64_t offset, bool p
 	check_batch(r, offset);
 	return tell_side(r, UINT64_MAX);
 }
-

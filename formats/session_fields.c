@@ -16,8 +16,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum field_type { FIELD_TEXT, FIELD_NUMBER, FIELD_SIGNED, FIELD_BOOL, FIELD_ENUM, FIELD_LIST,
-		  FIELD_INDEX };
+enum field_type {
+	FIELD_TEXT,
+	FIELD_NUMBER,
+	FIELD_SIGNED,
+	FIELD_BOOL,
+	FIELD_ENUM,
+	FIELD_LIST,
+	FIELD_INDEX
+};
 
 struct field {
 	uint64_t id;
@@ -25,8 +32,14 @@ struct field {
 	size_t offset; /* in the struct of the frame */
 };
 
-#define HEADER(id, type, member) { id, type, offsetof(struct session_header, member) }
-#define FOOTER(id, type, member) { id, type, offsetof(struct session_footer_more, member) }
+#define HEADER(id, type, member) \
+	{ \
+		id, type, offsetof(struct session_header, member) \
+	}
+#define FOOTER(id, type, member) \
+	{ \
+		id, type, offsetof(struct session_footer_more, member) \
+	}
 
 static const struct field header_fields[] = {
 	HEADER(1, FIELD_LIST, argv),
@@ -53,20 +66,13 @@ static const struct field header_fields[] = {
 };
 
 static const struct field footer_fields[] = {
-	FOOTER(1, FIELD_NUMBER, f.n_alloc),
-	FOOTER(2, FIELD_NUMBER, f.n_free),
-	FOOTER(3, FIELD_NUMBER, f.n_realloc),
-	FOOTER(4, FIELD_NUMBER, f.bytes_new),
-	FOOTER(5, FIELD_NUMBER, f.bytes_old),
-	FOOTER(6, FIELD_NUMBER, f.peak),
-	FOOTER(7, FIELD_NUMBER, f.peak_event_no),
-	FOOTER(8, FIELD_NUMBER, f.max_live_blocks),
-	FOOTER(9, FIELD_NUMBER, f.lost),
-	FOOTER(10, FIELD_ENUM, f.end_kind),
-	FOOTER(11, FIELD_SIGNED, f.end_code),
-	FOOTER(12, FIELD_NUMBER, f.duration_ns),
-	FOOTER(13, FIELD_NUMBER, n_batches),
-	FOOTER(14, FIELD_INDEX, index_bytes),
+	FOOTER(1, FIELD_NUMBER, f.n_alloc),       FOOTER(2, FIELD_NUMBER, f.n_free),
+	FOOTER(3, FIELD_NUMBER, f.n_realloc),     FOOTER(4, FIELD_NUMBER, f.bytes_new),
+	FOOTER(5, FIELD_NUMBER, f.bytes_old),     FOOTER(6, FIELD_NUMBER, f.peak),
+	FOOTER(7, FIELD_NUMBER, f.peak_event_no), FOOTER(8, FIELD_NUMBER, f.max_live_blocks),
+	FOOTER(9, FIELD_NUMBER, f.lost),          FOOTER(10, FIELD_ENUM, f.end_kind),
+	FOOTER(11, FIELD_SIGNED, f.end_code),     FOOTER(12, FIELD_NUMBER, f.duration_ns),
+	FOOTER(13, FIELD_NUMBER, n_batches),      FOOTER(14, FIELD_INDEX, index_bytes),
 };
 
 #define N_ROWS(t) (sizeof(t) / sizeof((t)[0]))
@@ -220,9 +226,8 @@ static int get_field(struct cursor c, const struct field *row, void *base,
 	else if (row->type == FIELD_BOOL)
 		*(bool *)at = v != 0;
 	else if (row->type == FIELD_ENUM)
-		*(enum session_end_kind *)at = v <= SESSION_END_SIGNAL ?
-						       (enum session_end_kind)v :
-						       SESSION_END_UNKNOWN;
+		*(enum session_end_kind *)at = v <= SESSION_END_SIGNAL ? (enum session_end_kind)v
+								       : SESSION_END_UNKNOWN;
 	else
 		*(uint64_t *)at = v;
 	return 0;

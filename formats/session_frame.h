@@ -17,8 +17,8 @@
 #define SESSION_SIGNATURE "LJPF"
 enum {
 	SESSION_VERSION = 1,
-	SESSION_FRAME_PRELUDE = 8,  /* magic and size */
-	SESSION_FRAME_FIXED = 16,   /* signature, version, kind, flags */
+	SESSION_FRAME_PRELUDE = 8, /* magic and size */
+	SESSION_FRAME_FIXED = 16, /* signature, version, kind, flags */
 	SESSION_BUILD_ID_MAX = 64,
 	SESSION_NAME_MAX = 64 << 10, /* of marks and functions: longer ones are cut */
 	SESSION_SECTIONS_MAX = 64 << 20, /* bytes of a frame's sections, decoded */
@@ -87,8 +87,8 @@ enum side_section {
 };
 
 struct side_batch {
-	uint64_t number;	     /* from 0 */
-	uint64_t first_event;	     /* events of the file before it */
+	uint64_t number; /* from 0 */
+	uint64_t first_event; /* events of the file before it */
 	uint64_t n_events, n_symbols;
 };
 

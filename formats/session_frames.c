@@ -98,10 +98,10 @@ static bool frame_follows(struct session_reader *r, size_t n)
 static void data_damaged(struct session_reader *r, uint64_t offset, const char *how)
 {
 	if (r->has_side)
-		session_reader__note(r, SESSION_CORRUPT, offset,
-				     "corrupt at offset %llu: %s, batch %llu of %llu events is lost",
-				     ull(offset), how, ull(r->side.batch.number),
-				     ull(r->side.batch.n_events));
+		session_reader__note(
+			r, SESSION_CORRUPT, offset,
+			"corrupt at offset %llu: %s, batch %llu of %llu events is lost",
+			ull(offset), how, ull(r->side.batch.number), ull(r->side.batch.n_events));
 	else
 		session_reader__note(r, SESSION_CORRUPT, offset,
 				     "corrupt at offset %llu: %s, a batch is lost", ull(offset),
@@ -247,9 +247,10 @@ static void check_footer(struct session_reader *r, const struct session_footer *
 	uint64_t n = session_reader__add(session_reader__add(f->n_alloc, f->n_free), f->n_realloc);
 
 	if (r->info.state == SESSION_COMPLETE && n != r->parser.n_events)
-		session_reader__note(r, SESSION_CORRUPT, offset,
-				     "corrupt at offset %llu: the footer counts %llu events, not %llu",
-				     ull(offset), ull(n), ull(r->parser.n_events));
+		session_reader__note(
+			r, SESSION_CORRUPT, offset,
+			"corrupt at offset %llu: the footer counts %llu events, not %llu",
+			ull(offset), ull(n), ull(r->parser.n_events));
 }
 
 static int read_footer(struct pass *p, struct cursor c, uint64_t offset)
@@ -312,9 +313,8 @@ static int read_sections(struct pass *p, uint16_t kind, size_t size)
 	enum { FIXED = SESSION_FRAME_PRELUDE + SESSION_FRAME_FIXED };
 	struct session_reader *r = p->r;
 	uint64_t offset = r->in.offset;
-	const struct frame_ops *ops = kind < sizeof(frame_ops) / sizeof(*frame_ops) ?
-					      &frame_ops[kind] :
-					      NULL;
+	const struct frame_ops *ops =
+		kind < sizeof(frame_ops) / sizeof(*frame_ops) ? &frame_ops[kind] : NULL;
 	int err;
 
 	if (!ops || !ops->read) {
@@ -422,8 +422,8 @@ static void check_end(struct session_reader *r)
 	uint64_t offset = r->in.offset;
 
 	if (!r->info.has_footer)
-		session_reader__note(r, SESSION_TRUNCATED, offset,
-				     "cut at offset %llu: no footer", ull(offset));
+		session_reader__note(r, SESSION_TRUNCATED, offset, "cut at offset %llu: no footer",
+				     ull(offset));
 	else if (r->parser.phase != LJM_AT_END)
 		session_reader__corrupt(r, offset, "the stream has no end");
 }

@@ -21,8 +21,8 @@ struct raw {
 	size_t pos, len, cap; /* the window is pos..len */
 	bool eof;
 	ZSTD_DCtx *dctx; /* NULL: plain */
-	bool in_frame;	 /* a zstd frame has begun */
-	size_t hint;	 /* bytes the decoder would like to have */
+	bool in_frame; /* a zstd frame has begun */
+	size_t hint; /* bytes the decoder would like to have */
 	bool bad_zstd;
 };
 
@@ -134,8 +134,8 @@ static int cut(struct raw *w)
 	/* Not even one header: whatever this is, it is no recording. */
 	if (r->parser.phase == LJM_IN_LJS_HEADER && offset < 4)
 		return session_reader__refuse(r, -EBADMSG,
-					      w->bad_zstd ? "damaged zstd frame, nothing to read" :
-							    "too short to be a recording");
+					      w->bad_zstd ? "damaged zstd frame, nothing to read"
+							  : "too short to be a recording");
 	if (!w->eof)
 		offset += input__remaining(&r->in);
 	if (w->bad_zstd)

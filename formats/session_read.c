@@ -160,13 +160,13 @@ static int detect(struct session_reader *r, enum session_container *container)
 			*container = SESSION_RAW_ZSTD;
 		if (n < 4 || (magic & ~0xfu) != ZFRAME_SKIPPABLE_MAGIC)
 			return 0;
-		if (sig && magic == SESSION_FRAME_MAGIC &&
-		    memcmp(sig, SESSION_SIGNATURE, 4) == 0) {
+		if (sig && magic == SESSION_FRAME_MAGIC && memcmp(sig, SESSION_SIGNATURE, 4) == 0) {
 			*container = SESSION_LJPERF;
 			return 0;
 		}
 		if (!input__skip(&r->in, (uint64_t)SESSION_FRAME_PRELUDE + size))
-			return session_reader__refuse(r, -EBADMSG, "no recording, or cut too early");
+			return session_reader__refuse(r, -EBADMSG,
+						      "no recording, or cut too early");
 	}
 }
 

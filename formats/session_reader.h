@@ -22,11 +22,11 @@ struct session_reader {
 	/* Session files. */
 	struct zbuf side_buf, data_buf; /* sections; the stream of a batch */
 	struct side_reader side;
-	bool has_side;		/* side belongs to the next DATA frame */
-	uint64_t next_batch;	/* number that should come next */
-	uint64_t base;		/* parser.n_events where the batch began */
-	uint64_t symbol_base;	/* parser.n_symbols there */
-	uint64_t time_ns;	/* last one told */
+	bool has_side; /* side belongs to the next DATA frame */
+	uint64_t next_batch; /* number that should come next */
+	uint64_t base; /* parser.n_events where the batch began */
+	uint64_t symbol_base; /* parser.n_symbols there */
+	uint64_t time_ns; /* last one told */
 	bool has_time;
 	struct session_strings strings;
 };

@@ -83,8 +83,8 @@ static int write_all(struct session_writer *w, const uint8_t *p, size_t n)
 
 static int write_out(struct session_writer *w)
 {
-	int err = w->out.failed ? fail(w, -ENOMEM, "cannot gather a batch") :
-				  write_all(w, w->out.p, w->out.len);
+	int err = w->out.failed ? fail(w, -ENOMEM, "cannot gather a batch")
+				: write_all(w, w->out.p, w->out.len);
 
 	w->out.len = 0;
 	return err;
@@ -421,7 +421,7 @@ static const struct {
 	int value;
 } tuned[] = {
 	{ ZSTD_c_compressionLevel, 1 }, { ZSTD_c_strategy, ZSTD_dfast }, { ZSTD_c_hashLog, 14 },
-	{ ZSTD_c_chainLog, 12 },	{ ZSTD_c_minMatch, 6 },
+	{ ZSTD_c_chainLog, 12 },        { ZSTD_c_minMatch, 6 },
 };
 
 static bool set(struct session_writer *w, ZSTD_cParameter name, int value)

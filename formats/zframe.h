@@ -23,7 +23,7 @@ enum zframe_status {
 };
 
 struct zframe {
-	size_t size;	  /* bytes of the frame, or of what is there of it */
+	size_t size; /* bytes of the frame, or of what is there of it */
 	uint64_t content; /* decoded bytes; 0 when it does not say */
 	bool has_content, has_checksum;
 };

@@ -22,7 +22,10 @@ static const struct uleb_row {
 	enum cursor_status status;
 	uint64_t value;
 } uleb_rows[] = {
-#define ROW(text, status, value) { text, sizeof(text) - 1, status, value }
+#define ROW(text, status, value) \
+	{ \
+		text, sizeof(text) - 1, status, value \
+	}
 	ROW("\x00", CURSOR_OK, 0),
 	ROW("\x01", CURSOR_OK, 1),
 	ROW("\x7f", CURSOR_OK, 127),
@@ -170,8 +173,8 @@ START_TEST(cursor_integers)
 END_TEST
 
 static const uint64_t huge[] = {
-	4, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, (uint64_t)1 << 62, (uint64_t)1 << 63,
-	UINT64_MAX,
+	4,           0x7fffffff,        0x80000000,        0xffffffff,
+	0x100000000, (uint64_t)1 << 62, (uint64_t)1 << 63, UINT64_MAX,
 };
 
 START_TEST(cursor_huge_lengths)
@@ -270,7 +273,9 @@ static struct blob compress(const void *src, size_t n, int level)
 /* libzstd's own opinion of where a frame ends, for frames of many shapes. */
 START_TEST(zframe_extent)
 {
-	static const size_t sizes[] = { 0, 1, 255, 256, 257, 65791, 65792, 131072, 1 << 20, 5000000 };
+	static const size_t sizes[] = {
+		0, 1, 255, 256, 257, 65791, 65792, 131072, 1 << 20, 5000000
+	};
 	size_t n = sizes[_i];
 	uint8_t *src = calloc(1, n + 1);
 	uint64_t state = 5;

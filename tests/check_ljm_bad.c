@@ -18,7 +18,7 @@ static const struct variant_row {
 	unsigned ljs, ljm;
 	const char *tags;
 } variants[] = {
-	{ 1, 1, TAGS_3 }, { 1, 2, TAGS_4 }, { 2, 2, TAGS_4 },
+	{ 1, 1, TAGS_3 },       { 1, 2, TAGS_4 },       { 2, 2, TAGS_4 },
 	{ 2, 3, TAGS_SYMBOLS }, { 3, 3, TAGS_SYMBOLS },
 };
 enum { N_VARIANTS = sizeof(variants) / sizeof(*variants) };
@@ -70,7 +70,10 @@ static const struct refused_row {
 	size_t len;
 	const char *message;
 } refused[] = {
-#define ROW(text, message) { text, sizeof(text) - 1, message }
+#define ROW(text, message) \
+	{ \
+		text, sizeof(text) - 1, message \
+	}
 	ROW("", "empty"),
 	ROW("l", "too short"),
 	ROW("lj", "too short"),
@@ -113,10 +116,13 @@ static const struct corrupt_row {
 	size_t len;
 	uint64_t offset;
 } corrupt[] = {
-#define ROW(text, offset) { text, sizeof(text) - 1, offset }
-	ROW("\x03", 7),				       /* no such tag */
-	ROW("\x00\x01\x01x\x01\x7f", 12),	       /* the same behind a symbol */
-	ROW("\x80xyz\x03\0\0\0", 8),		       /* no ljm */
+#define ROW(text, offset) \
+	{ \
+		text, sizeof(text) - 1, offset \
+	}
+	ROW("\x03", 7), /* no such tag */
+	ROW("\x00\x01\x01x\x01\x7f", 12), /* the same behind a symbol */
+	ROW("\x80xyz\x03\0\0\0", 8), /* no ljm */
 	ROW("\x80ljm\x03\0\0\0\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02\x01", 16),
 	ROW("\x80ljm\x03\0\0\0\x05\x01\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 17),
 	ROW("\x80ljm\x03\0\0\0\x08\x01\x81\x80\x80\x80\x01x", 17), /* 2^28 + 1 bytes */
@@ -251,7 +257,8 @@ START_TEST(long_string)
 	blob__string(&s, text);
 	blob__uleb(&s, 5);
 	blob__bytes(&s, "\x80ljm\x03\0\0\0\x05\x01\x02\x80", 12);
-	ck_assert_int_eq(_i ? read_pipe_big(s.p, s.len, &t, &info) : read_mem(s.p, s.len, &t, &info), 0);
+	ck_assert_int_eq(
+		_i ? read_pipe_big(s.p, s.len, &t, &info) : read_mem(s.p, s.len, &t, &info), 0);
 	ck_assert_int_eq(info.state, SESSION_COMPLETE);
 	ck_assert_uint_eq(t.symbols, 1);
 	ck_assert_uint_eq(t.events, 1);
@@ -293,8 +300,8 @@ START_TEST(handler_stops)
 	struct session_reader *r = session_reader__new_mem(s.p, s.len, "x");
 	int n = 0;
 
-	ck_assert_int_eq(session_reader__run(r, &(struct session_handlers){ .event = stop_at_3 }, &n),
-			 -77);
+	ck_assert_int_eq(
+		session_reader__run(r, &(struct session_handlers){ .event = stop_at_3 }, &n), -77);
 	ck_assert_int_eq(n, 3);
 	ck_assert_int_lt(session_reader__run(r, &(struct session_handlers){ 0 }, NULL), 0);
 	session_reader__delete(r);

@@ -4,212 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 #include <zstd.h>
 
-#include "tests/lib_formats.h"
+#include "tests/lib_session.h"
 #include "util/error.h"
-
-/* ---- a small good file, taken apart into its frames ---- */
-
-enum { HEADER = 1, SIDE = 2, FOOTER = 3, DATA = 0 };
-enum { BATCHES = 4, EVENTS = 25 }; /* in each batch */
-
-struct frame {
-	int kind;
-	struct blob s;
-};
-
-struct parts {
-	struct frame f[2 + 2 * BATCHES]; /* HEADER (SIDE DATA)* FOOTER */
-	size_t n;
-	struct blob whole;
-	struct told told;
-	size_t batch_text[BATCHES + 1]; /* length of the log before each batch */
-};
-
-static void write_batch(struct session_writer *w, int number)
-{
-	struct ljm_symbol sym = { .source = LJM_SRC_LUA, .addr = 0x1000, .name = "@x.lua",
-				  .name_len = 6, .line = 1, .has_detail = true, .func_name = "f",
-				  .func_name_len = 1, .last_line = 9 };
-	struct session_mark mark = { .kind = SESSION_MARK_USER, .name = "m", .name_len = 1 };
-
-	ck_assert_int_eq(session_writer__time(w, 5), 0);
-	ck_assert_int_eq(session_writer__symbol(w, &sym), 0);
-	for (int i = 0; i < EVENTS; i++) {
-		struct ljm_event ev = { .kind = LJM_ALLOC, .new_addr = (uint64_t)i * 4096 + 16,
-					.new_size = (uint64_t)number * 1000 + (uint64_t)i };
-
-		ev.loc.source = i % 3 ? LJM_SRC_LUA : LJM_SRC_INTERNAL;
-		ev.loc.addr = i % 3 ? 0x1000 : 0;
-		ev.loc.num = i % 3 ? 5 : 0;
-		ev.vmstate = i % 3 ? 0 : LJM_VMSTATE_GC;
-		if (i == 10)
-			ck_assert_int_eq(session_writer__mark(w, &mark), 0);
-		if (i == 20)
-			ck_assert_int_eq(session_writer__lost(w, 3), 0);
-		ck_assert_int_eq(session_writer__event(w, &ev), 0);
-	}
-}
-
-static uint32_t le32(const uint8_t *p)
-{
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static void take_apart(struct parts *p)
-{
-	size_t at = 0;
-
-	while (at < p->whole.len) {
-		const uint8_t *q = p->whole.p + at;
-		struct frame *f = &p->f[p->n++];
-		size_t size;
-
-		if (le32(q) == 0x184D2A5C) {
-			size = 8 + le32(q + 4);
-			f->kind = q[14] | q[15] << 8;
-		} else {
-			size = ZSTD_findFrameCompressedSize(q, p->whole.len - at);
-			ck_assert(!ZSTD_isError(size));
-		}
-		blob__bytes(&f->s, q, size);
-		at += size;
-	}
-	ck_assert_uint_eq(p->n, 2 + 2 * BATCHES);
-}
-
-static void find_batches(struct parts *p)
-{
-	const char *at = p->told.text;
-
-	for (int i = 0; i < BATCHES; i++) {
-		at = strstr(at, "symbol ");
-		ck_assert_ptr_nonnull(at);
-		p->batch_text[i] = (size_t)(at++ - p->told.text);
-	}
-	p->batch_text[BATCHES] = p->told.len;
-}
-
-static void make_parts(struct parts *p)
-{
-	struct session_header h = { .cwd = "/tmp" };
-	struct session_info info;
-	FILE *file = tmpfile();
-	struct session_writer *w = session_writer__new(fileno(file), &h, NULL);
-	uint8_t chunk[4096];
-	size_t n;
-
-	memset(p, 0, sizeof(*p));
-	for (int i = 0; i < BATCHES; i++) {
-		write_batch(w, i);
-		if (i < BATCHES - 1)
-			ck_assert_int_eq(session_writer__flush(w), 0);
-	}
-	ck_assert_int_eq(session_writer__finish(w, &(struct session_footer){ 0 }), 0);
-	session_writer__delete(w);
-	rewind(file);
-	while ((n = fread(chunk, 1, sizeof(chunk), file)))
-		blob__bytes(&p->whole, chunk, n);
-	fclose(file);
-	take_apart(p);
-	ck_assert_int_eq(read_mem(p->whole.p, p->whole.len, &p->told, &info), 0);
-	ck_assert_int_eq(info.state, SESSION_COMPLETE);
-	find_batches(p);
-}
-
-static void parts__exit(struct parts *p)
-{
-	for (size_t i = 0; i < p->n; i++)
-		blob__exit(&p->f[i].s);
-	blob__exit(&p->whole);
-	told__exit(&p->told);
-}
-
-static struct frame *side_of(struct parts *p, int batch)
-{
-	return &p->f[1 + 2 * batch];
-}
-
-static struct frame *data_of(struct parts *p, int batch)
-{
-	return &p->f[2 + 2 * batch];
-}
-
-/* ---- putting frames together ---- */
-
-/* A zstd frame as the writer makes them. */
-static void put_zstd(struct blob *s, const void *src, size_t n)
-{
-	size_t bound = ZSTD_compressBound(n), size;
-	ZSTD_CCtx *c = ZSTD_createCCtx();
-	void *buf = malloc(bound);
-
-	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
-	size = ZSTD_compress2(c, buf, bound, src, n);
-	ck_assert(!ZSTD_isError(size));
-	blob__bytes(s, buf, size);
-	free(buf);
-	ZSTD_freeCCtx(c);
-}
-
-struct fixed {
-	unsigned version, kind, required, optional;
-};
-
-static void put_frame(struct blob *s, struct fixed x, const void *nested, size_t n)
-{
-	blob__le(s, 0x184D2A5C, 4);
-	blob__le(s, 16 + n, 4);
-	blob__bytes(s, "LJPF", 4);
-	blob__le(s, x.version, 2);
-	blob__le(s, x.kind, 2);
-	blob__le(s, x.required, 4);
-	blob__le(s, x.optional, 4);
-	blob__bytes(s, nested, n);
-}
-
-/* Sections of a good frame, decoded. */
-static struct blob sections_of(const struct frame *f)
-{
-	struct blob s = { 0 };
-	size_t n = ZSTD_getFrameContentSize(f->s.p + 24, f->s.len - 24);
-
-	s.p = malloc(n + 1);
-	s.cap = n + 1;
-	s.len = ZSTD_decompress(s.p, n, f->s.p + 24, f->s.len - 24);
-	ck_assert_uint_eq(s.len, n);
-	return s;
-}
-
-/* The frame with other sections. */
-static void replace_sections(struct frame *f, const struct blob *sections)
-{
-	struct blob nested = { 0 };
-
-	put_zstd(&nested, sections->p, sections->len);
-	f->s.len = 0;
-	put_frame(&f->s, (struct fixed){ 1, (unsigned)f->kind, 0, 0 }, nested.p, nested.len);
-	blob__exit(&nested);
-}
-
-/* The file of these frames, -1 at the end of the list. */
-static struct blob join(const struct parts *p, const int *order)
-{
-	struct blob s = { 0 };
-
-	for (; *order >= 0; order++)
-		blob__bytes(&s, p->f[*order].s.p, p->f[*order].s.len);
-	return s;
-}
-
-static struct blob join_all(const struct parts *p)
-{
-	static const int all[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1 };
-
-	return join(p, all);
-}
 
 /* Reads in each way, with one result. */
 static void check_file(const struct blob *s, enum session_state state, uint64_t events,
@@ -250,10 +48,10 @@ START_TEST(cut_anywhere)
 	size_t end = 0, ends[BATCHES], header_end;
 	int whole = 0;
 
-	make_parts(&p);
+	parts__make(&p);
 	header_end = end = p.f[0].s.len;
 	for (int i = 0; i < BATCHES; i++)
-		ends[i] = end += side_of(&p, i)->s.len + data_of(&p, i)->s.len;
+		ends[i] = end += parts__side(&p, i)->s.len + parts__data(&p, i)->s.len;
 	for (size_t n = 0; n < p.whole.len; n++) {
 		struct session_info info;
 		struct told t;
@@ -291,8 +89,10 @@ START_TEST(cut_inside_a_batch)
 	uint64_t state = 3, last = 0;
 
 	for (int i = 0; i < 40000; i++) {
-		struct ljm_event ev = { .kind = LJM_ALLOC, .loc.source = LJM_SRC_INTERNAL,
-					.new_addr = random_next(&state), .new_size = 1 };
+		struct ljm_event ev = { .kind = LJM_ALLOC,
+					.loc.source = LJM_SRC_INTERNAL,
+					.new_addr = random_next(&state),
+					.new_size = 1 };
 
 		ck_assert_int_eq(session_writer__event(w, &ev), 0);
 	}
@@ -329,9 +129,9 @@ START_TEST(damaged_batch_is_lost_alone)
 	struct parts p;
 	size_t from, to, harmless = 0, damaged = 0;
 
-	make_parts(&p);
-	from = p.f[0].s.len + side_of(&p, 0)->s.len + data_of(&p, 0)->s.len;
-	to = from + side_of(&p, 1)->s.len + data_of(&p, 1)->s.len;
+	parts__make(&p);
+	from = p.f[0].s.len + parts__side(&p, 0)->s.len + parts__data(&p, 0)->s.len;
+	to = from + parts__side(&p, 1)->s.len + parts__data(&p, 1)->s.len;
 	for (size_t bit = from * 8 + (size_t)_i; bit < to * 8; bit += 8) {
 		size_t i = bit / 8, tail = p.told.len - p.batch_text[2];
 		struct session_info info;
@@ -378,10 +178,10 @@ START_TEST(damage_says_where)
 	char want[80];
 	size_t at;
 
-	make_parts(&p);
+	parts__make(&p);
 	at = p.f[0].s.len + p.f[1].s.len + p.f[2].s.len + p.f[3].s.len;
-	data_of(&p, 1)->s.p[data_of(&p, 1)->s.len - 1] ^= 1; /* the checksum */
-	struct blob s = join_all(&p);
+	parts__data(&p, 1)->s.p[parts__data(&p, 1)->s.len - 1] ^= 1; /* the checksum */
+	struct blob s = parts__join_all(&p);
 
 	ck_assert_int_eq(read_mem(s.p, s.len, &t, &info), 0);
 	ck_assert_int_eq(info.state, SESSION_CORRUPT);
@@ -406,18 +206,18 @@ static const struct order_row {
 	uint64_t batches, lost;
 } orders[] = {
 	{ { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_COMPLETE, 4, 0 },
-	{ { 1, 2, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_COMPLETE, 4, 0 },	      /* no HEADER */
-	{ { 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 4, 0 },   /* two */
+	{ { 1, 2, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_COMPLETE, 4, 0 }, /* no HEADER */
+	{ { 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 4, 0 }, /* two */
 	{ { 0, 1, 2, 0, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 4, 0 },
-	{ { 0, 1, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 3, 1 },	      /* no DATA */
-	{ { 0, 2, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 4, 0 },	      /* no SIDE */
+	{ { 0, 1, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 3, 1 }, /* no DATA */
+	{ { 0, 2, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 4, 0 }, /* no SIDE */
 	{ { 0, 1, 2, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 4, 0 },
-	{ { 0, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 3, 1 },	      /* first missing */
+	{ { 0, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 3, 1 }, /* first missing */
 	{ { 0, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 2, 2 },
 	{ { 0, 1, 2, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 3, 1 },
-	{ { 0, 1, 2, 3, 4, 5, 6, 9, -1 }, SESSION_CORRUPT, 3, 1 },	      /* last missing */
+	{ { 0, 1, 2, 3, 4, 5, 6, 9, -1 }, SESSION_CORRUPT, 3, 1 }, /* last missing */
 	{ { 0, 1, 2, 3, 4, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 4, 0 }, /* twice */
-	{ { 0, 3, 4, 1, 2, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 3, 1 },      /* swapped */
+	{ { 0, 3, 4, 1, 2, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 3, 1 }, /* swapped */
 	{ { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 7, 8, -1 }, SESSION_CORRUPT, 4, 0 }, /* behind */
 	{ { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 8, -1 }, SESSION_CORRUPT, 4, 0 },
 	{ { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, -1 }, SESSION_CORRUPT, 4, 0 },
@@ -436,8 +236,8 @@ START_TEST(frames_out_of_order)
 	struct parts p;
 	struct blob s;
 
-	make_parts(&p);
-	s = join(&p, row->order);
+	parts__make(&p);
+	s = parts__join(&p, row->order);
 	check_file(&s, row->state, row->batches * EVENTS, row->lost);
 	blob__exit(&s);
 	parts__exit(&p);
@@ -450,7 +250,7 @@ START_TEST(foreign_frames_are_skipped)
 	struct blob s = { 0 };
 	struct parts p;
 
-	make_parts(&p);
+	parts__make(&p);
 	for (size_t i = 0; i <= p.n; i++) {
 		if (i)
 			blob__bytes(&s, p.f[i - 1].s.p, p.f[i - 1].s.len);
@@ -475,25 +275,25 @@ START_TEST(unknown_parts)
 	struct blob s = { 0 }, nested = { 0 };
 	struct parts p;
 
-	make_parts(&p);
+	parts__make(&p);
 	for (size_t i = 0; i < p.n; i++) {
 		struct blob sections;
 
 		if (p.f[i].kind == DATA)
 			continue;
-		sections = sections_of(&p.f[i]);
+		sections = frame__sections(&p.f[i]);
 		blob__uleb(&sections, 999);
 		blob__string(&sections, "of a later version");
 		blob__uleb(&sections, UINT64_MAX);
 		blob__uleb(&sections, 0);
-		replace_sections(&p.f[i], &sections);
+		frame__replace(&p.f[i], &sections);
 		p.f[i].s.p[20] = 0xff; /* optional flags */
 		blob__exit(&sections);
 	}
 	/* A kind that is not known. */
-	put_zstd(&nested, "\0\1\7", 3);
-	put_frame(&p.f[0].s, (struct fixed){ 1, 7, 0, 0 }, nested.p, nested.len);
-	s = join_all(&p);
+	blob__zstd(&nested, "\0\1\7", 3);
+	blob__frame(&p.f[0].s, (struct fixed){ 1, 7, 0, 0 }, nested.p, nested.len);
+	s = parts__join_all(&p);
 	check_file(&s, SESSION_COMPLETE, BATCHES * EVENTS, 0);
 	blob__exit(&nested);
 	blob__exit(&s);
@@ -509,15 +309,15 @@ START_TEST(newer_is_refused)
 	struct blob s;
 	struct parts p;
 
-	make_parts(&p);
+	parts__make(&p);
 	f = &p.f[which[_i]];
 	f->s.p[12] = 2;
-	s = join_all(&p);
+	s = parts__join_all(&p);
 	check_refused(&s, "session file version 2 is newer than this ljperf knows");
 	blob__exit(&s);
 	f->s.p[12] = 1;
 	f->s.p[19] = 0x80;
-	s = join_all(&p);
+	s = parts__join_all(&p);
 	check_refused(&s, "needs features (flags 0x80000000)");
 	blob__exit(&s);
 	parts__exit(&p);
@@ -552,14 +352,14 @@ START_TEST(section_lengths)
 			struct session_info info;
 			struct told t;
 
-			make_parts(&p);
+			parts__make(&p);
 			blob__bytes(&sections, "\0\1", 2);
 			blob__byte(&sections, (unsigned)p.f[which[i]].kind);
 			blob__uleb(&sections, id);
 			blob__uleb(&sections, lengths[_i]);
 			blob__bytes(&sections, "abc", 3);
-			replace_sections(&p.f[which[i]], &sections);
-			s = join_all(&p);
+			frame__replace(&p.f[which[i]], &sections);
+			s = parts__join_all(&p);
 			ck_assert_int_eq(read_mem(s.p, s.len, &t, &info), 0);
 			ck_assert_int_eq(info.state, SESSION_CORRUPT);
 			ck_assert_uint_eq(t.events, BATCHES * EVENTS);
@@ -581,10 +381,10 @@ START_TEST(section_numbers)
 			struct parts p;
 			struct told t;
 
-			make_parts(&p);
+			parts__make(&p);
 			for (int i = 0; i < 4 * n_numbers; i++)
 				blob__uleb(&body, i % n_numbers ? lengths[_i] : (uint64_t)i);
-			sections = sections_of(&p.f[3]);
+			sections = frame__sections(&p.f[3]);
 			/* The first of a repeated section counts: put it in front. */
 			struct blob front = { 0 };
 
@@ -593,8 +393,8 @@ START_TEST(section_numbers)
 			blob__uleb(&front, body.len);
 			blob__bytes(&front, body.p, body.len);
 			blob__bytes(&front, sections.p + 3, sections.len - 3);
-			replace_sections(&p.f[3], &front);
-			s = join_all(&p);
+			frame__replace(&p.f[3], &front);
+			s = parts__join_all(&p);
 			ck_assert_int_eq(read_mem(s.p, s.len, &t, &info), 0);
 			ck_assert_uint_eq(t.events, BATCHES * EVENTS);
 			told__exit(&t);
@@ -621,24 +421,25 @@ static void put_claim(struct blob *s, uint64_t content)
 
 START_TEST(bomb_claims)
 {
-	static const uint64_t claims[] = { 8, 64 << 20, (64 << 20) + 1, 0xffffffff,
-					   (uint64_t)1 << 40, UINT64_MAX - 2, UINT64_MAX };
+	static const uint64_t claims[] = { 8,          64 << 20,          (64 << 20) + 1,
+					   0xffffffff, (uint64_t)1 << 40, UINT64_MAX - 2,
+					   UINT64_MAX };
 	long before = max_rss_kib();
 	struct blob s = { 0 }, nested = { 0 };
 	struct parts p;
 
-	make_parts(&p);
+	parts__make(&p);
 	/* As DATA: */
-	data_of(&p, 1)->s.len = 0;
-	put_claim(&data_of(&p, 1)->s, claims[_i]);
-	s = join_all(&p);
+	parts__data(&p, 1)->s.len = 0;
+	put_claim(&parts__data(&p, 1)->s, claims[_i]);
+	s = parts__join_all(&p);
 	check_file(&s, SESSION_CORRUPT, (BATCHES - 1) * EVENTS, 1);
 	blob__exit(&s);
 	/* and inside SIDE: */
 	put_claim(&nested, claims[_i]);
-	side_of(&p, 1)->s.len = 0;
-	put_frame(&side_of(&p, 1)->s, (struct fixed){ 1, SIDE, 0, 0 }, nested.p, nested.len);
-	s = join_all(&p);
+	parts__side(&p, 1)->s.len = 0;
+	blob__frame(&parts__side(&p, 1)->s, (struct fixed){ 1, SIDE, 0, 0 }, nested.p, nested.len);
+	s = parts__join_all(&p);
 	check_file(&s, SESSION_CORRUPT, (BATCHES - 1) * EVENTS, 1);
 	ck_assert_int_lt(max_rss_kib() - before, 16 << 10);
 	blob__exit(&nested);
@@ -654,10 +455,10 @@ START_TEST(frame_sizes)
 	struct parts p;
 	struct blob s;
 
-	make_parts(&p);
+	parts__make(&p);
 	for (int i = 0; i < 4; i++)
-		side_of(&p, 1)->s.p[4 + i] = (uint8_t)(sizes[_i] >> 8 * i);
-	s = join_all(&p);
+		parts__side(&p, 1)->s.p[4 + i] = (uint8_t)(sizes[_i] >> 8 * i);
+	s = parts__join_all(&p);
 	/* Of batch 1 the SIDE is lost; where it ends is not known, and DATA with
 	 * it. */
 	check_file(&s, SESSION_CORRUPT, (BATCHES - 1) * EVENTS, 1);
@@ -677,10 +478,10 @@ START_TEST(bomb_of_zeros)
 	struct blob s;
 	struct told t;
 
-	make_parts(&p);
-	data_of(&p, 1)->s.len = 0;
-	put_zstd(&data_of(&p, 1)->s, zeros, n);
-	s = join_all(&p);
+	parts__make(&p);
+	parts__data(&p, 1)->s.len = 0;
+	blob__zstd(&parts__data(&p, 1)->s, zeros, n);
+	s = parts__join_all(&p);
 	ck_assert_int_eq(read_mem(s.p, s.len, &t, &info), 0);
 	ck_assert_int_eq(info.state, SESSION_CORRUPT);
 	ck_assert_uint_eq(t.events, (BATCHES - 1) * EVENTS);
@@ -698,14 +499,14 @@ START_TEST(event_spans_batches)
 	struct blob s;
 	size_t n = 0;
 
-	make_parts(&p);
+	parts__make(&p);
 	uint8_t *plain = malloc(1 << 20);
 
-	n = ZSTD_decompress(plain, 1 << 20, data_of(&p, 1)->s.p, data_of(&p, 1)->s.len);
+	n = ZSTD_decompress(plain, 1 << 20, parts__data(&p, 1)->s.p, parts__data(&p, 1)->s.len);
 	ck_assert(!ZSTD_isError(n));
-	data_of(&p, 1)->s.len = 0;
-	put_zstd(&data_of(&p, 1)->s, plain, n - 1);
-	s = join_all(&p);
+	parts__data(&p, 1)->s.len = 0;
+	blob__zstd(&parts__data(&p, 1)->s, plain, n - 1);
+	s = parts__join_all(&p);
 	check_file(&s, SESSION_CORRUPT, BATCHES * EVENTS - 1, 1);
 	blob__exit(&s);
 	free(plain);

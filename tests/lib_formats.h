@@ -32,7 +32,7 @@ struct told {
 	uint64_t events, symbols, marks, times, headers, footers;
 	uint64_t sum_new, sum_old;
 	uint64_t lost;
-	uint64_t n[4][5];     /* by kind and source; [0] symbols of the events */
+	uint64_t n[4][5]; /* by kind and source; [0] symbols of the events */
 	uint64_t n_symtab[5]; /* symbols of the table, by source */
 	struct session_footer footer;
 };

@@ -94,7 +94,9 @@ static void build(struct file *f, const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct session_handlers handlers = {
-		.symbol = on_symbol, .event = on_event, .mark = on_mark,
+		.symbol = on_symbol,
+		.event = on_event,
+		.mark = on_mark,
 	};
 	struct file f = { .zstd = ZSTD_createCCtx() };
 	struct session_reader *r;

@@ -61,7 +61,10 @@ static int on_mark(void *ctx, const struct session_mark *m)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct session_handlers handlers = {
-		.header = on_header, .symbol = on_symbol, .event = on_event, .mark = on_mark,
+		.header = on_header,
+		.symbol = on_symbol,
+		.event = on_event,
+		.mark = on_mark,
 	};
 	struct session_reader *r = session_reader__new_mem(data, size, "fuzz");
 	const struct session_info *info;

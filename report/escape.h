@@ -27,7 +27,7 @@ size_t utf8__decode(const char *s, size_t len, uint32_t *cp);
 /* Columns that valid text of one cell per character takes. */
 size_t utf8__width(const char *s, size_t len);
 
-void number__dec(struct strbuf *out, u128 v);	/* "36893488147419103230" */
+void number__dec(struct strbuf *out, u128 v); /* "36893488147419103230" */
 void number__bytes(struct strbuf *out, u128 v); /* "334.7 MiB", "0 B" */
 void number__count(struct strbuf *out, u128 v); /* "12345", "2.00 M" */
 void number__time(struct strbuf *out, uint64_t ns); /* "2.41 s", "15.0 ms" */

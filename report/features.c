@@ -57,10 +57,22 @@ static void add_wall(const struct session_header *h, struct strbuf *out)
 		strbuf__addstr(out, text);
 }
 
-static void add_cwd(const struct session_header *h, struct strbuf *out) { add_text(h->cwd, out); }
-static void add_host(const struct session_header *h, struct strbuf *out) { add_text(h->hostname, out); }
-static void add_os(const struct session_header *h, struct strbuf *out) { add_text(h->os_release, out); }
-static void add_arch(const struct session_header *h, struct strbuf *out) { add_text(h->arch, out); }
+static void add_cwd(const struct session_header *h, struct strbuf *out)
+{
+	add_text(h->cwd, out);
+}
+static void add_host(const struct session_header *h, struct strbuf *out)
+{
+	add_text(h->hostname, out);
+}
+static void add_os(const struct session_header *h, struct strbuf *out)
+{
+	add_text(h->os_release, out);
+}
+static void add_arch(const struct session_header *h, struct strbuf *out)
+{
+	add_text(h->arch, out);
+}
 
 static void add_version(const struct session_header *h, struct strbuf *out)
 {
@@ -84,8 +96,14 @@ static void add_vm(const struct session_header *h, struct strbuf *out)
 		strbuf__addstr(out, h->vm_gc64 ? ", GC64" : ", not GC64");
 }
 
-static void add_vm_path(const struct session_header *h, struct strbuf *out) { add_text(h->vm_path, out); }
-static void add_jit(const struct session_header *h, struct strbuf *out) { add_text(h->vm_options, out); }
+static void add_vm_path(const struct session_header *h, struct strbuf *out)
+{
+	add_text(h->vm_path, out);
+}
+static void add_jit(const struct session_header *h, struct strbuf *out)
+{
+	add_text(h->vm_options, out);
+}
 
 static void add_build_id(const struct session_header *h, struct strbuf *out)
 {

@@ -18,15 +18,42 @@ static u128 get_allocated(const struct row *r)
 	return r->stats.alloc_bytes + r->stats.realloc_new;
 }
 
-static u128 get_allocs(const struct row *r) { return r->stats.n_alloc; }
-static u128 get_reallocs(const struct row *r) { return r->stats.n_realloc; }
-static u128 get_count(const struct row *r) { return (u128)r->stats.n_alloc + r->stats.n_realloc; }
-static u128 get_freed(const struct row *r) { return r->stats.out_bytes; }
-static u128 get_frees(const struct row *r) { return r->stats.n_out; }
-static u128 get_live(const struct row *r) { return r->live.bytes; }
-static u128 get_blocks(const struct row *r) { return r->live.blocks; }
-static u128 get_leaked(const struct row *r) { return r->leaked.bytes; }
-static u128 get_leaked_blocks(const struct row *r) { return r->leaked.blocks; }
+static u128 get_allocs(const struct row *r)
+{
+	return r->stats.n_alloc;
+}
+static u128 get_reallocs(const struct row *r)
+{
+	return r->stats.n_realloc;
+}
+static u128 get_count(const struct row *r)
+{
+	return (u128)r->stats.n_alloc + r->stats.n_realloc;
+}
+static u128 get_freed(const struct row *r)
+{
+	return r->stats.out_bytes;
+}
+static u128 get_frees(const struct row *r)
+{
+	return r->stats.n_out;
+}
+static u128 get_live(const struct row *r)
+{
+	return r->live.bytes;
+}
+static u128 get_blocks(const struct row *r)
+{
+	return r->live.blocks;
+}
+static u128 get_leaked(const struct row *r)
+{
+	return r->leaked.bytes;
+}
+static u128 get_leaked_blocks(const struct row *r)
+{
+	return r->leaked.blocks;
+}
 
 static u128 get_events(const struct row *r)
 {
@@ -77,14 +104,39 @@ static void put_vmstate(const struct symtab *st, uint32_t site, struct strbuf *o
 /* ---- the tables ---- */
 
 enum field_id {
-	F_OVERHEAD, F_ALLOCATED, F_ALLOCS, F_REALLOCS, F_COUNT, F_LIVE, F_BLOCKS, F_LEAKED,
-	F_LEAKED_BLOCKS, F_FREED, F_FREES, F_EVENTS, F_SOURCE, F_SYMBOL, F_FUNC, F_CHUNK, F_TRACE,
-	F_VMSTATE, F_MAX,
+	F_OVERHEAD,
+	F_ALLOCATED,
+	F_ALLOCS,
+	F_REALLOCS,
+	F_COUNT,
+	F_LIVE,
+	F_BLOCKS,
+	F_LEAKED,
+	F_LEAKED_BLOCKS,
+	F_FREED,
+	F_FREES,
+	F_EVENTS,
+	F_SOURCE,
+	F_SYMBOL,
+	F_FUNC,
+	F_CHUNK,
+	F_TRACE,
+	F_VMSTATE,
+	F_MAX,
 };
 
-#define BYTES(n, h, f) { .name = (n), .heading = (h), .type = FIELD_BYTES, .value = (f) }
-#define NUMBER(n, h, f) { .name = (n), .heading = (h), .type = FIELD_COUNT, .value = (f) }
-#define TEXT(n, h, f) { .name = (n), .heading = (h), .type = FIELD_TEXT, .text = (f) }
+#define BYTES(n, h, f) \
+	{ \
+		.name = (n), .heading = (h), .type = FIELD_BYTES, .value = (f) \
+	}
+#define NUMBER(n, h, f) \
+	{ \
+		.name = (n), .heading = (h), .type = FIELD_COUNT, .value = (f) \
+	}
+#define TEXT(n, h, f) \
+	{ \
+		.name = (n), .heading = (h), .type = FIELD_TEXT, .text = (f) \
+	}
 
 static const struct field fields[F_MAX] = {
 	[F_OVERHEAD] = { .name = "overhead", .heading = "Overhead", .type = FIELD_PERCENT },
@@ -100,9 +152,15 @@ static const struct field fields[F_MAX] = {
 	[F_FREES] = NUMBER("frees", "Frees", get_frees),
 	[F_EVENTS] = NUMBER("events", "Events", get_events),
 	[F_SOURCE] = TEXT("source", "Source", put_source),
-	[F_SYMBOL] = { .name = "symbol", .heading = "Symbol", .type = FIELD_TEXT, .text = put_symbol,
+	[F_SYMBOL] = { .name = "symbol",
+		       .heading = "Symbol",
+		       .type = FIELD_TEXT,
+		       .text = put_symbol,
 		       .has_func = true },
-	[F_FUNC] = { .name = "func", .heading = "Function", .type = FIELD_TEXT, .text = names__func,
+	[F_FUNC] = { .name = "func",
+		     .heading = "Function",
+		     .type = FIELD_TEXT,
+		     .text = names__func,
 		     .has_func = true },
 	[F_CHUNK] = TEXT("chunk", "Chunk", put_chunk),
 	[F_TRACE] = TEXT("trace", "Trace", put_trace),
@@ -164,7 +222,8 @@ static int unknown_word(const char *what, const char *word, const char *const *f
 
 	for (i = 0; i < n; i++) {
 		names[i] = *(const char *const *)((const char *)first + i * stride);
-		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "", names[i]);
+		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "",
+					names[i]);
 		if (len >= sizeof(all))
 			len = sizeof(all) - 1;
 	}
@@ -185,7 +244,8 @@ int fields__metric(const char *name, const struct metric **out)
 	}
 	for (i = 0; i < COUNT(later_metrics); i++)
 		if (!strcmp(later_metrics[i], name))
-			return err__set(-EINVAL, "this version cannot report the metric '%s'", name);
+			return err__set(-EINVAL, "this version cannot report the metric '%s'",
+					name);
 	return unknown_word("metric", name, &metrics[0].name, sizeof(metrics[0]), COUNT(metrics));
 }
 

@@ -26,11 +26,12 @@ static inline void *grow__to(void *array, size_t *cap, size_t n, size_t size)
 }
 
 /* Makes room for element N of the array.  0 or -ENOMEM. */
-#define GROW(array, cap, n) __extension__({				\
-	void *grown_ = grow__to((array), &(cap), (n), sizeof(*(array)));	\
-	if (grown_)							\
-		(array) = grown_;					\
-	grown_ ? 0 : -ENOMEM;						\
-})
+#define GROW(array, cap, n) \
+	__extension__({ \
+		void *grown_ = grow__to((array), &(cap), (n), sizeof(*(array))); \
+		if (grown_) \
+			(array) = grown_; \
+		grown_ ? 0 : -ENOMEM; \
+	})
 
 #endif

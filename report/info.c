@@ -131,7 +131,8 @@ static void info__put_state(const struct session_info *s, struct strbuf *out)
 static void info__put_format(const struct session_info *s, struct strbuf *out)
 {
 	static const char *const containers[] = {
-		[SESSION_RAW] = "plain stream", [SESSION_RAW_ZSTD] = "zstd-compressed stream",
+		[SESSION_RAW] = "plain stream",
+		[SESSION_RAW_ZSTD] = "zstd-compressed stream",
 		[SESSION_LJPERF] = "session file",
 	};
 

@@ -127,7 +127,8 @@ void live__exit(struct live *l)
 }
 
 /* The block of a slot that left the table. */
-static inline void live__unpack(struct live *l, const struct live_slot *slot, struct live_block *out)
+static inline void live__unpack(struct live *l, const struct live_slot *slot,
+				struct live_block *out)
 {
 	struct live_slot words;
 

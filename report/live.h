@@ -67,7 +67,8 @@ static inline uint32_t live_segment__home(const struct live_segment *s, uint64_t
 
 /* Starts loading what the next call for ADDR needs.  Always inline, because gcc
  * drops calls of a function that does nothing but this. */
-__attribute__((always_inline)) static inline void live__prefetch(const struct live *l, uint64_t addr)
+__attribute__((always_inline)) static inline void live__prefetch(const struct live *l,
+								 uint64_t addr)
 {
 	uint64_t hash = hash__u64(addr);
 	const struct live_segment *s = live_table__segment(&l->blocks, hash);

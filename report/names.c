@@ -7,28 +7,38 @@
 enum { TABLE_TEXT = 48, ALIAS_WORDS = 24 };
 
 static const char *const source_names[] = {
-	[LJM_SRC_INTERNAL] = "vm", [LJM_SRC_LUA] = "lua", [LJM_SRC_C] = "c", [LJM_SRC_TRACE] = "trace",
+	[LJM_SRC_INTERNAL] = "vm",
+	[LJM_SRC_LUA] = "lua",
+	[LJM_SRC_C] = "c",
+	[LJM_SRC_TRACE] = "trace",
 };
 
 static const char *const vmstate_names[LJM_VMSTATE_MAX] = {
-	[LJM_VMSTATE_UNKNOWN] = "unknown", [LJM_VMSTATE_INTERP] = "interpreter",
-	[LJM_VMSTATE_C] = "c",		   [LJM_VMSTATE_GC] = "gc",
-	[LJM_VMSTATE_EXIT] = "exit",	   [LJM_VMSTATE_RECORD] = "record",
-	[LJM_VMSTATE_OPT] = "optimize",	   [LJM_VMSTATE_ASM] = "assemble",
-	[LJM_VMSTATE_TRACE] = "trace",	   [LJM_VMSTATE_HOST] = "host",
+	[LJM_VMSTATE_UNKNOWN] = "unknown",
+	[LJM_VMSTATE_INTERP] = "interpreter",
+	[LJM_VMSTATE_C] = "c",
+	[LJM_VMSTATE_GC] = "gc",
+	[LJM_VMSTATE_EXIT] = "exit",
+	[LJM_VMSTATE_RECORD] = "record",
+	[LJM_VMSTATE_OPT] = "optimize",
+	[LJM_VMSTATE_ASM] = "assemble",
+	[LJM_VMSTATE_TRACE] = "trace",
+	[LJM_VMSTATE_HOST] = "host",
 	[LJM_VMSTATE_STACK] = "stack",
 };
 
 static const char *const linktype_names[] = {
-	[LJM_LINK_UNKNOWN] = "unknown", [LJM_LINK_NONE] = "none",     [LJM_LINK_ROOT] = "root",
-	[LJM_LINK_LOOP] = "loop",	[LJM_LINK_TAILREC] = "tailrec", [LJM_LINK_UPREC] = "uprec",
+	[LJM_LINK_UNKNOWN] = "unknown", [LJM_LINK_NONE] = "none",
+	[LJM_LINK_ROOT] = "root",       [LJM_LINK_LOOP] = "loop",
+	[LJM_LINK_TAILREC] = "tailrec", [LJM_LINK_UPREC] = "uprec",
 	[LJM_LINK_DOWNREC] = "downrec", [LJM_LINK_INTERP] = "interpreter",
-	[LJM_LINK_RETURN] = "return",	[LJM_LINK_STITCH] = "stitch",
+	[LJM_LINK_RETURN] = "return",   [LJM_LINK_STITCH] = "stitch",
 };
 
 const char *names__source(enum ljm_source source)
 {
-	return source >= LJM_SRC_INTERNAL && source <= LJM_SRC_TRACE ? source_names[source] : "unknown";
+	return source >= LJM_SRC_INTERNAL && source <= LJM_SRC_TRACE ? source_names[source]
+								     : "unknown";
 }
 
 const char *names__vmstate(unsigned vmstate)

@@ -7,8 +7,8 @@
 
 enum name_style {
 	NAME_MEMPROF, /* as luajit-parse-memprof writes: "@file:3", "name:0xaddr" */
-	NAME_TABLE,   /* for people: "file:3", "name" */
-	NAME_RAW,     /* NAME_TABLE with "@" and "=", whole and not escaped: for JSON */
+	NAME_TABLE, /* for people: "file:3", "name" */
+	NAME_RAW, /* NAME_TABLE with "@" and "=", whole and not escaped: for JSON */
 };
 
 /* Each appends to OUT; the text is escaped unless NAME_RAW. */

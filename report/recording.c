@@ -72,7 +72,8 @@ static int check_file(int fd, const char *path, bool force)
 	if (S_ISDIR(st.st_mode))
 		return err__errno(EISDIR, "cannot read '%s'", path);
 	if (!force && st.st_uid && st.st_uid != geteuid())
-		return err__set(-EPERM, "'%s' belongs to another user (use -f to read it all the same)",
+		return err__set(-EPERM,
+				"'%s' belongs to another user (use -f to read it all the same)",
 				path);
 	return 0;
 }
@@ -95,7 +96,7 @@ static int recording__open(const char *path, bool force)
 }
 
 int recording__read(const char *path, bool force, const struct session_handlers *h, void *ctx,
-		struct session_info *info)
+		    struct session_info *info)
 {
 	int fd = recording__open(path, force), err = -ENOMEM;
 	struct session_reader *r;

@@ -12,7 +12,7 @@
  * belongs to another user than the present one and root is refused unless
  * FORCE.  0 with INFO filled, or negative with err__msg(). */
 int recording__read(const char *path, bool force, const struct session_handlers *h, void *ctx,
-		struct session_info *info);
+		    struct session_info *info);
 
 /* Tells on a terminal how far the reading is when it takes long; call it every
  * now and then. */

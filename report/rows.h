@@ -7,8 +7,8 @@
 #include "report/aggregate.h"
 
 struct row {
-	uint32_t site;	 /* one of its sites, for what its name does not say */
-	uint32_t func;	 /* its Lua function (a name with most bytes), or STR_NONE */
+	uint32_t site; /* one of its sites, for what its name does not say */
+	uint32_t func; /* its Lua function (a name with most bytes), or STR_NONE */
 	u128 func_bytes; /* which that function allocated */
 	struct site_stats stats;
 	struct site_live live, leaked;

@@ -8,8 +8,13 @@
 
 /* What of an event is shown. */
 enum script_field {
-	SCRIPT_NUMBER = 1, SCRIPT_TIME = 2, SCRIPT_EVENT = 4, SCRIPT_SOURCE = 8,
-	SCRIPT_SYMBOL = 16, SCRIPT_DETAIL = 32, SCRIPT_BLOCK = 64,
+	SCRIPT_NUMBER = 1,
+	SCRIPT_TIME = 2,
+	SCRIPT_EVENT = 4,
+	SCRIPT_SOURCE = 8,
+	SCRIPT_SYMBOL = 16,
+	SCRIPT_DETAIL = 32,
+	SCRIPT_BLOCK = 64,
 };
 
 struct script_when {
@@ -35,7 +40,7 @@ extern const struct script_line_ops script_text, script_json;
 /* "number,event" or NULL (all) as a set of enum script_field; 0 or -EINVAL. */
 int script_fields__parse(const char *list, unsigned *fields);
 
-const char *script__event_name(enum ljm_kind kind);	       /* "alloc", ... */
+const char *script__event_name(enum ljm_kind kind); /* "alloc", ... */
 const char *script__mark_name(enum session_mark_kind kind); /* "script-end", ... */
 
 #endif

@@ -1,7 +1,8 @@
 /* script_text.c - lines of script as text, and the names of its fields.
  *
  *	     3    0.000120  alloc    lua    app.lua:12  0x7f0010 64
- *	     4    0.000120  realloc  trace  TRACE [1] started at app.lua:3  0x7f0010 64 -> 0x7f0080 128
+ *	     4    0.000120  realloc  trace  TRACE [1] started at app.lua:3  0x7f0010 64 -> 0x7f0080
+ *128
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ static const struct {
 	const char *name;
 	enum script_field bit;
 } field_names[] = {
-	{ "number", SCRIPT_NUMBER }, { "time", SCRIPT_TIME },	  { "event", SCRIPT_EVENT },
+	{ "number", SCRIPT_NUMBER }, { "time", SCRIPT_TIME },     { "event", SCRIPT_EVENT },
 	{ "source", SCRIPT_SOURCE }, { "symbol", SCRIPT_SYMBOL }, { "detail", SCRIPT_DETAIL },
 	{ "block", SCRIPT_BLOCK },
 };
@@ -41,8 +42,10 @@ static int script_field__find(const char *word, size_t len, unsigned *fields)
 	near = options__suggest(copy, names, N_FIELDS);
 	if (near)
 		return err__set(-EINVAL, "unknown field '%s', did you mean '%s'?", copy, near);
-	return err__set(-EINVAL, "unknown field '%s', known are: number, time, event, source, "
-				 "symbol, detail, block", copy);
+	return err__set(-EINVAL,
+			"unknown field '%s', known are: number, time, event, source, "
+			"symbol, detail, block",
+			copy);
 }
 
 int script_fields__parse(const char *list, unsigned *fields)
@@ -61,7 +64,9 @@ int script_fields__parse(const char *list, unsigned *fields)
 const char *script__event_name(enum ljm_kind kind)
 {
 	static const char *const names[] = {
-		[LJM_SYMBOL] = "symbol", [LJM_ALLOC] = "alloc", [LJM_FREE] = "free",
+		[LJM_SYMBOL] = "symbol",
+		[LJM_ALLOC] = "alloc",
+		[LJM_FREE] = "free",
 		[LJM_REALLOC] = "realloc",
 	};
 
@@ -71,8 +76,10 @@ const char *script__event_name(enum ljm_kind kind)
 const char *script__mark_name(enum session_mark_kind kind)
 {
 	static const char *const names[SESSION_MARK_MAX] = {
-		[SESSION_MARK_USER] = "user", [SESSION_MARK_SCRIPT_END] = "script-end",
-		[SESSION_MARK_FULL_GC] = "full-gc", [SESSION_MARK_CLOSE] = "close",
+		[SESSION_MARK_USER] = "user",
+		[SESSION_MARK_SCRIPT_END] = "script-end",
+		[SESSION_MARK_FULL_GC] = "full-gc",
+		[SESSION_MARK_CLOSE] = "close",
 	};
 
 	return (unsigned)kind < SESSION_MARK_MAX ? names[kind] : "unknown";

@@ -17,7 +17,7 @@ struct strpool {
 	struct str {
 		const char *s; /* NUL-terminated, may hold NULs */
 		size_t len;
-	} *strs;
+	} * strs;
 	size_t n, cap;
 	struct hashmap map;
 	struct strpool_block *blocks;

@@ -35,7 +35,9 @@ static void summary__session(const struct session_summary *s, struct strbuf *out
 static void summary__format(const struct session_summary *s, struct strbuf *out)
 {
 	static const char *const containers[] = {
-		[SESSION_RAW] = "plain", [SESSION_RAW_ZSTD] = "zstd", [SESSION_LJPERF] = "session file",
+		[SESSION_RAW] = "plain",
+		[SESSION_RAW_ZSTD] = "zstd",
+		[SESSION_LJPERF] = "session file",
 	};
 
 	strbuf__addf(out, "# format %s (%s), %llu symbols, ", ljm_variant__name(s->info.variant),

@@ -9,9 +9,9 @@
 #include "util/strbuf.h"
 
 struct term {
-	bool color;	  /* a terminal, and NO_COLOR is not set */
+	bool color; /* a terminal, and NO_COLOR is not set */
 	unsigned columns; /* of the terminal; 0: no limit */
-	int saved_fd;	  /* standard output while a pager runs, else -1 */
+	int saved_fd; /* standard output while a pager runs, else -1 */
 	int pager_pid;
 };
 

@@ -10,7 +10,7 @@ struct view_opts {
 	const struct metric *metric;
 	struct field_list keys, columns;
 	const char *separator; /* NULL: aligned columns */
-	uint64_t limit;	       /* rows; 0: all */
+	uint64_t limit; /* rows; 0: all */
 	double percent_limit;
 	bool header, header_only, quiet, verbose;
 	bool leak_only, human_readable;

@@ -47,13 +47,34 @@ struct section {
 	enum origin_kind origin;
 };
 
-static uint64_t n_alloc(const struct row *r) { return r->stats.n_alloc; }
-static uint64_t n_realloc(const struct row *r) { return r->stats.n_realloc; }
-static uint64_t n_free(const struct row *r) { return r->stats.n_free; }
-static u128 alloc_bytes(const struct row *r) { return r->stats.alloc_bytes; }
-static u128 realloc_new(const struct row *r) { return r->stats.realloc_new; }
-static u128 realloc_old(const struct row *r) { return r->stats.realloc_old; }
-static u128 free_bytes(const struct row *r) { return r->stats.free_bytes; }
+static uint64_t n_alloc(const struct row *r)
+{
+	return r->stats.n_alloc;
+}
+static uint64_t n_realloc(const struct row *r)
+{
+	return r->stats.n_realloc;
+}
+static uint64_t n_free(const struct row *r)
+{
+	return r->stats.n_free;
+}
+static u128 alloc_bytes(const struct row *r)
+{
+	return r->stats.alloc_bytes;
+}
+static u128 realloc_new(const struct row *r)
+{
+	return r->stats.realloc_new;
+}
+static u128 realloc_old(const struct row *r)
+{
+	return r->stats.realloc_old;
+}
+static u128 free_bytes(const struct row *r)
+{
+	return r->stats.free_bytes;
+}
 
 static u128 nothing(const struct row *r)
 {

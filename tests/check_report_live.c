@@ -40,7 +40,7 @@ static void assert_same(const struct live_block *a, const struct live_block *b)
 /* Sizes around the border between small and big blocks, and the largest. */
 static uint64_t random_size(void)
 {
-	static const uint64_t sizes[] = { 0,	      1,	  64,	      UINT32_MAX - 1ull,
+	static const uint64_t sizes[] = { 0,          1,          64,         UINT32_MAX - 1ull,
 					  UINT32_MAX, 1ull << 32, 1ull << 63, UINT64_MAX };
 	uint64_t r = next_random();
 

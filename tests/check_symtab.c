@@ -27,33 +27,44 @@ static void teardown(void)
 
 static void add_lua(uint64_t addr, const char *chunk, size_t len, uint64_t line)
 {
-	struct ljm_symbol sym = { .source = LJM_SRC_LUA, .addr = addr, .name = chunk,
-				  .name_len = len, .line = line };
+	struct ljm_symbol sym = {
+		.source = LJM_SRC_LUA, .addr = addr, .name = chunk, .name_len = len, .line = line
+	};
 
 	ck_assert_int_eq(symtab__symbol(st, &sym), 0);
 }
 
 static void add_named(uint64_t addr, const char *chunk, uint64_t line, const char *func)
 {
-	struct ljm_symbol sym = { .source = LJM_SRC_LUA, .addr = addr, .name = chunk,
-				  .name_len = strlen(chunk), .line = line, .has_detail = true,
-				  .func_name = func, .func_name_len = strlen(func) };
+	struct ljm_symbol sym = { .source = LJM_SRC_LUA,
+				  .addr = addr,
+				  .name = chunk,
+				  .name_len = strlen(chunk),
+				  .line = line,
+				  .has_detail = true,
+				  .func_name = func,
+				  .func_name_len = strlen(func) };
 
 	ck_assert_int_eq(symtab__symbol(st, &sym), 0);
 }
 
 static void add_c(uint64_t addr, const char *name)
 {
-	struct ljm_symbol sym = { .source = LJM_SRC_C, .addr = addr, .name = name,
-				  .name_len = strlen(name) };
+	struct ljm_symbol sym = {
+		.source = LJM_SRC_C, .addr = addr, .name = name, .name_len = strlen(name)
+	};
 
 	ck_assert_int_eq(symtab__symbol(st, &sym), 0);
 }
 
 static void add_trace(uint64_t num, uint64_t mcode, uint64_t proto, uint64_t line, bool in_symtab)
 {
-	struct ljm_symbol sym = { .source = LJM_SRC_TRACE, .addr = mcode, .trace_num = num,
-				  .proto_addr = proto, .line = line, .in_symtab = in_symtab };
+	struct ljm_symbol sym = { .source = LJM_SRC_TRACE,
+				  .addr = mcode,
+				  .trace_num = num,
+				  .proto_addr = proto,
+				  .line = line,
+				  .in_symtab = in_symtab };
 
 	ck_assert_int_eq(symtab__symbol(st, &sym), 0);
 }
@@ -223,8 +234,12 @@ END_TEST
 
 START_TEST(test_c_module)
 {
-	struct session_module m = { .start = 0x70000, .end = 0x80000, .offset = 0x1000,
-				    .bias = 0x6f000, .path = "/usr/lib/libx.so.1", .path_len = 18 };
+	struct session_module m = { .start = 0x70000,
+				    .end = 0x80000,
+				    .offset = 0x1000,
+				    .bias = 0x6f000,
+				    .path = "/usr/lib/libx.so.1",
+				    .path_len = 18 };
 	uint32_t before = site_of(loc_c(0x70010)), after;
 
 	ck_assert_int_eq(symtab__module(st, &m), 0);
@@ -293,7 +308,8 @@ static const struct {
 	{ "", 0, 0, ":5", ":5" },
 	{ "@a\033[31m\n", 8, 0, "function_alias_1:5", "function_alias_1 \"@a\\x1b[31m\":5" },
 	{ "@a\033[31m\a", 8, 0, "@a\\x1b[31m\\x07:5", "a\\x1b[31m\\x07:5" },
-	{ "@\xc3\xa9\xff\xe2\x82", 6, 0, "@\xc3\xa9\\xff\\xe2\\x82:5", "\xc3\xa9\\xff\\xe2\\x82:5" },
+	{ "@\xc3\xa9\xff\xe2\x82", 6, 0, "@\xc3\xa9\\xff\\xe2\\x82:5",
+	  "\xc3\xa9\\xff\\xe2\\x82:5" },
 	{ "@a\0b", 4, 0, "@a\\x00b:5", "a\\x00b:5" },
 	/* 24 bytes of it are shown: up to "ret" */
 	{ "local a = 1\n\tlocal b\nreturn a", 29, 0, "function_alias_1:5",
@@ -383,9 +399,9 @@ static const struct {
 	{ "plain", 5, "plain", "\"plain\"" },
 	{ "a\"\\b", 4, "a\"\\b", "\"a\\\"\\\\b\"" },
 	{ "\n\t\r\x01\x7f", 5, "\\n\\t\\r\\x01\\x7f", "\"\\n\\u0009\\u000d\\u0001\\u007f\"" },
-	{ "\xc2\x9b", 2, "\\xc2\\x9b", "\"\\u009b\"" },	    /* CSI, as one character */
+	{ "\xc2\x9b", 2, "\\xc2\\x9b", "\"\\u009b\"" }, /* CSI, as one character */
 	{ "\xe2\x80\xae", 3, "\\xe2\\x80\\xae", "\"\\u202e\"" }, /* right-to-left override */
-	{ "\xc0\xaf", 2, "\\xc0\\xaf", "\"\\udcc0\\udcaf\"" },   /* overlong */
+	{ "\xc0\xaf", 2, "\\xc0\\xaf", "\"\\udcc0\\udcaf\"" }, /* overlong */
 	{ "\xed\xa0\x80", 3, "\\xed\\xa0\\x80", "\"\\udced\\udca0\\udc80\"" }, /* surrogate */
 	{ "\xf4\x90\x80\x80", 4, "\\xf4\\x90\\x80\\x80", "\"\\udcf4\\udc90\\udc80\\udc80\"" },
 	{ "\xf0\x9f\x99\x82", 4, "\xf0\x9f\x99\x82", "\"\xf0\x9f\x99\x82\"" },
@@ -413,8 +429,8 @@ static const struct {
 	{ 0, "0 B", "0", "0" },
 	{ 1023, "1023 B", "1023", "1023" },
 	{ 1024, "1.0 KiB", "1024", "1024" },
-	{ 1048524, "1023.9 KiB", "1.05 M", "1048524" },	 /* 1023.949 KiB */
-	{ 1048526, "1.0 MiB", "1.05 M", "1048526" },	 /* 1023.951 KiB */
+	{ 1048524, "1023.9 KiB", "1.05 M", "1048524" }, /* 1023.949 KiB */
+	{ 1048526, "1.0 MiB", "1.05 M", "1048526" }, /* 1023.951 KiB */
 	{ 99999, "97.7 KiB", "99999", "99999" },
 	{ 100000, "97.7 KiB", "0.10 M", "100000" },
 	{ 2000000000, "1.9 GiB", "2.00 G", "2000000000" },

@@ -58,8 +58,9 @@ static void stream__symbol(struct stream *s, const struct ljm_symbol *sym)
 
 void stream__lua_mem(struct stream *s, uint64_t addr, const char *chunk, size_t len, uint64_t line)
 {
-	struct ljm_symbol sym = { .source = LJM_SRC_LUA, .addr = addr, .name = chunk,
-				  .name_len = len, .line = line };
+	struct ljm_symbol sym = {
+		.source = LJM_SRC_LUA, .addr = addr, .name = chunk, .name_len = len, .line = line
+	};
 
 	stream__symbol(s, &sym);
 }
@@ -71,16 +72,18 @@ void stream__lua(struct stream *s, uint64_t addr, const char *chunk, uint64_t li
 
 void stream__c(struct stream *s, uint64_t addr, const char *name)
 {
-	struct ljm_symbol sym = { .source = LJM_SRC_C, .addr = addr, .name = name,
-				  .name_len = strlen(name) };
+	struct ljm_symbol sym = {
+		.source = LJM_SRC_C, .addr = addr, .name = name, .name_len = strlen(name)
+	};
 
 	stream__symbol(s, &sym);
 }
 
 void stream__trace(struct stream *s, uint64_t num, uint64_t proto, uint64_t line)
 {
-	struct ljm_symbol sym = { .source = LJM_SRC_TRACE, .trace_num = num, .proto_addr = proto,
-				  .line = line };
+	struct ljm_symbol sym = {
+		.source = LJM_SRC_TRACE, .trace_num = num, .proto_addr = proto, .line = line
+	};
 
 	stream__symbol(s, &sym);
 }
@@ -102,8 +105,12 @@ void stream__free(struct stream *s, struct ljm_loc loc, uint64_t addr, uint64_t 
 void stream__realloc(struct stream *s, struct ljm_loc loc, uint64_t old_addr, uint64_t old_size,
 		     uint64_t new_addr, uint64_t new_size)
 {
-	struct ljm_event ev = { .kind = LJM_REALLOC, .loc = loc, .old_addr = old_addr,
-				.old_size = old_size, .new_addr = new_addr, .new_size = new_size };
+	struct ljm_event ev = { .kind = LJM_REALLOC,
+				.loc = loc,
+				.old_addr = old_addr,
+				.old_size = old_size,
+				.new_addr = new_addr,
+				.new_size = new_size };
 
 	stream__event(s, &ev);
 }
@@ -196,4 +203,16 @@ void output__exit(struct output *o)
 {
 	strbuf__exit(&o->out);
 	strbuf__exit(&o->err);
+}
+
+void assert_has(const struct strbuf *text, const char *word)
+{
+	if (!strstr(strbuf__str(text), word))
+		ck_abort_msg("no '%s' in:\n%s", word, strbuf__str(text));
+}
+
+void assert_lacks(const struct strbuf *text, const char *word)
+{
+	if (strstr(strbuf__str(text), word))
+		ck_abort_msg("'%s' in:\n%s", word, strbuf__str(text));
 }

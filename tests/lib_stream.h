@@ -49,4 +49,8 @@ struct output {
 struct output run_command(int (*run)(int argc, const char **argv), ...);
 void output__exit(struct output *o);
 
+/* Fail, and show the text, unless WORD is (is not) in it. */
+void assert_has(const struct strbuf *text, const char *word);
+void assert_lacks(const struct strbuf *text, const char *word);
+
 #endif

@@ -25,12 +25,12 @@ struct hashmap_slot {
 
 struct hashmap {
 	struct hashmap_slot *slots; /* NULL while empty */
-	uint32_t mask;		    /* number of slots - 1 */
+	uint32_t mask; /* number of slots - 1 */
 	uint32_t n;
 };
 
 /* All zero is an empty map. */
-void hashmap__exit(struct hashmap *m);	/* frees; M is empty and usable afterwards */
+void hashmap__exit(struct hashmap *m); /* frees; M is empty and usable afterwards */
 void hashmap__clear(struct hashmap *m); /* forgets the entries, keeps the memory */
 
 /* Adds ID, which the caller knows is not there.  0 or -ENOMEM. */

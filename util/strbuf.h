@@ -17,7 +17,10 @@ struct strbuf {
 	bool failed;
 };
 
-#define STRBUF_INIT { NULL, 0, 0, false }
+#define STRBUF_INIT \
+	{ \
+		NULL, 0, 0, false \
+	}
 
 void strbuf__exit(struct strbuf *sb); /* frees; SB is empty and usable afterwards */
 

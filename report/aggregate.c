@@ -397,6 +397,7 @@ static int aggregate__header(void *ctx, const struct session_header *h)
 	struct session_summary *s = a->run->summary;
 	struct strbuf text = STRBUF_INIT;
 
+	symtab__exact_c(a->symtab);
 	a->run->has_header = true;
 	a->run->heap = h->heap_start;
 	run__peak(a->run);
@@ -433,7 +434,7 @@ static int aggregate__begin(struct aggregate *a, const char *path)
 		return aggregate__no_memory();
 	s = &a->sessions[a->n_sessions++];
 	memset(s, 0, sizeof(*s));
-	s->name = strdup(path);
+	s->name = strdup(strcmp(path, "-") ? path : "standard input");
 	a->run = calloc(1, sizeof(*a->run));
 	if (!a->run || !s->name)
 		return aggregate__no_memory();

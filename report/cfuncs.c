@@ -37,6 +37,7 @@ void cfuncs__begin_session(struct cfuncs *cf)
 	epochs__clear(&cf->current);
 	epochs__clear(&cf->n_names);
 	cf->n_addrs = cf->n_sorted = 0;
+	cf->exact = false;
 	cf->session++;
 }
 
@@ -60,14 +61,14 @@ static uint32_t cfuncs__intern(struct cfuncs *cf, uint64_t addr, uint32_t name, 
 	return (uint32_t)cf->n++;
 }
 
-int cfuncs__symbol(struct cfuncs *cf, uint64_t addr, uint32_t name)
+int cfuncs__symbol(struct cfuncs *cf, uint64_t addr, uint32_t name, uint32_t module)
 {
 	bool added;
-	uint32_t id = cfuncs__intern(cf, addr, name, HASHMAP_NONE, &added), n;
+	uint32_t id = cfuncs__intern(cf, addr, name, module, &added), n;
 
 	if (id == HASHMAP_NONE || epochs__set(&cf->current, addr, id))
 		return -ENOMEM;
-	if (!added)
+	if (!added || cf->exact)
 		return 0;
 	n = epochs__get(&cf->n_names, addr);
 	if (n == HASHMAP_NONE) {
@@ -135,12 +136,29 @@ static uint64_t cfuncs__below(const struct cfuncs *cf, uint64_t addr)
 	return best;
 }
 
+/* The name of ADDR itself, if it was given to it in MODULE, or before anything
+ * was known to lie there. */
+static uint32_t cfuncs__find_exact(struct cfuncs *cf, uint64_t addr, uint32_t module)
+{
+	uint32_t id = epochs__get(&cf->current, addr), name = HASHMAP_NONE;
+	bool added;
+
+	if (id != HASHMAP_NONE && cf->at[id].module == module)
+		return id;
+	if (id != HASHMAP_NONE && cf->at[id].module == HASHMAP_NONE)
+		name = cf->at[id].name;
+	return cfuncs__intern(cf, addr, name, module, &added);
+}
+
 uint32_t cfuncs__find(struct cfuncs *cf, uint64_t addr, uint32_t module)
 {
-	uint32_t id = epochs__get(&cf->current, addr);
+	uint32_t id;
 	uint64_t below = addr;
 	bool added;
 
+	if (cf->exact)
+		return cfuncs__find_exact(cf, addr, module);
+	id = epochs__get(&cf->current, addr);
 	if (id == HASHMAP_NONE) {
 		if (cf->n_addrs - cf->n_sorted > UNSORTED_MAX && cfuncs__merge(cf))
 			return HASHMAP_NONE;

@@ -14,7 +14,7 @@
 struct cfunc {
 	uint64_t addr;
 	uint32_t name;	 /* a string of the symbol table, or HASHMAP_NONE */
-	uint32_t module; /* of an address without a name, or HASHMAP_NONE */
+	uint32_t module; /* it lies in, or HASHMAP_NONE */
 	uint32_t session;
 };
 
@@ -26,6 +26,7 @@ struct cfuncs {
 
 	/* Of the session being read. */
 	uint32_t session;
+	bool exact;	       /* a symbol names its own address only */
 	struct epochs current; /* the symbol of an address */
 	struct epochs n_names; /* how many names an address has had */
 	/* Addresses of symbols, for the nearest: the first N_SORTED ascend, the
@@ -37,12 +38,14 @@ struct cfuncs {
 void cfuncs__exit(struct cfuncs *cf);
 void cfuncs__begin_session(struct cfuncs *cf);
 
-/* The function at ADDR is called NAME from now on.  0 or -ENOMEM. */
-int cfuncs__symbol(struct cfuncs *cf, uint64_t addr, uint32_t name);
+/* The function at ADDR, which lies in MODULE, is called NAME from now on.  0 or
+ * -ENOMEM. */
+int cfuncs__symbol(struct cfuncs *cf, uint64_t addr, uint32_t name, uint32_t module);
 
-/* The symbol that the function at ADDR, in MODULE, has now: its own, or the
- * nearest below it; one without a name when none is near.  HASHMAP_NONE: no
- * memory. */
+/* The symbol that the function at ADDR, in MODULE, has now: its own, or, unless
+ * they are exact, the nearest below it; one without a name when there is none.
+ * A name that the address had in another module is not its own.  HASHMAP_NONE:
+ * no memory. */
 uint32_t cfuncs__find(struct cfuncs *cf, uint64_t addr, uint32_t module);
 
 #endif

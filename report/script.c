@@ -90,6 +90,15 @@ static int script__event(void *ctx, const struct ljm_event *ev)
 	return script__flush(s);
 }
 
+static int script__header(void *ctx, const struct session_header *h)
+{
+	struct script *s = ctx;
+
+	(void)h;
+	symtab__exact_c(s->symtab);
+	return 0;
+}
+
 static int script__symbol(void *ctx, const struct ljm_symbol *sym)
 {
 	struct script *s = ctx;
@@ -137,6 +146,7 @@ static int script__time(void *ctx, uint64_t time_ns)
 static int script__read(struct script *s, const char *path, struct session_info *info)
 {
 	static const struct session_handlers handlers = {
+		.header = script__header,
 		.symbol = script__symbol,
 		.event = script__event,
 		.mark = script__mark,

@@ -244,26 +244,27 @@ static int scopes_at(Dwarf_Die *cu, uint64_t addr, Dwarf_Die **scopes)
 	return n;
 }
 
-/* Where the inlined function DIE was called. */
-static void call_site(Dwarf_Die *die, Dwarf_Files *files, const char **file, int *line)
+/* Where the inlined function DIE of the unit CU was called. */
+static void call_site(Dwarf_Die *die, Dwarf_Die *cu, Dwarf_Files *files, struct elf_frame *to)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word v;
 
-	*file = NULL;
-	*line = 0;
+	to->file = to->dir = NULL;
+	to->line = 0;
 	if (files && !dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attr), &v))
-		*file = dwarf_filesrc(files, v, NULL, NULL);
+		to->file = dwarf_filesrc(files, v, NULL, NULL);
+	if (to->file && to->file[0] != '/')
+		to->dir = dwarf_formstring(dwarf_attr(cu, DW_AT_comp_dir, &attr));
 	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attr), &v) && v <= INT32_MAX)
-		*line = (int)v;
+		to->line = (int)v;
 }
 
 struct frames {
 	elf_frame_fn fn;
 	void *ctx;
-	const char *file; /* of the next frame */
-	int line;
-	const char *symbol; /* of the function that has the code, or NULL */
+	struct elf_frame next; /* its place is known, its function not yet */
+	const char *symbol;    /* of the function that has the code, or NULL */
 };
 
 /* Tells of the functions of SCOPES.  *DONE: the one that has the code, too. */
@@ -278,38 +279,46 @@ static int frames__put(struct frames *f, Dwarf_Die *scopes, int n, bool *done)
 		      dwarf_getsrcfiles(&cu, &files, NULL)))
 		files = NULL;
 	for (i = 0; i < n && !err && !*done; i++) {
-		const char *name;
-
 		if (!is_function(&scopes[i]))
 			continue;
 		*done = dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine;
-		name = die_name(&scopes[i]);
-		if (!name && *done)
-			name = f->symbol;
-		err = f->fn(f->ctx, name ? name : "?", f->file, f->line);
+		f->next.func = die_name(&scopes[i]);
+		if (!f->next.func)
+			f->next.func = *done && f->symbol ? f->symbol : "?";
+		err = f->fn(f->ctx, &f->next);
 		if (!*done)
-			call_site(&scopes[i], files, &f->file, &f->line);
+			call_site(&scopes[i], &cu, files, &f->next);
 	}
 	return err;
+}
+
+static void line_at(struct elf_symbols *es, uint64_t addr, struct elf_frame *to)
+{
+	Dwfl_Line *line = dwfl_module_getsrc(es->mod, addr);
+
+	if (!line)
+		return;
+	to->file = dwfl_lineinfo(line, NULL, &to->line, NULL, NULL, NULL);
+	if (to->file && to->file[0] != '/')
+		to->dir = dwfl_line_comp_dir(line);
 }
 
 int elf_symbols__find(struct elf_symbols *es, uint64_t addr, elf_frame_fn fn, void *ctx)
 {
 	struct frames f = { .fn = fn, .ctx = ctx, .symbol = symbol_at(es, addr) };
-	Dwfl_Line *line = dwfl_module_getsrc(es->mod, addr);
 	Dwarf_Die *scopes = NULL, *cu;
 	Dwarf_Addr bias = 0;
 	bool done = false;
 	int n = 0, err;
 
-	if (line)
-		f.file = dwfl_lineinfo(line, NULL, &f.line, NULL, NULL, NULL);
+	line_at(es, addr, &f.next);
 	cu = unit_at(es, addr, &bias);
 	if (cu)
 		n = scopes_at(cu, addr - bias, &scopes);
 	err = frames__put(&f, scopes, n, &done);
 	free(scopes);
-	if (!err && !done && f.symbol)
-		err = fn(ctx, f.symbol, f.file, f.line);
-	return err;
+	if (err || done || !f.symbol)
+		return err;
+	f.next.func = f.symbol;
+	return fn(ctx, &f.next);
 }

@@ -281,7 +281,9 @@ static int symtab__add(struct symtab *st, const struct ljm_symbol *sym)
 		return symtab__add_trace(st, sym);
 	case LJM_SRC_C:
 		name = strpool__intern(&st->strings, sym->name, sym->name_len);
-		return name == STR_NONE ? -ENOMEM : cfuncs__symbol(&st->cfuncs, sym->addr, name);
+		return name == STR_NONE ? -ENOMEM :
+					  cfuncs__symbol(&st->cfuncs, sym->addr, name,
+							 modules__find(&st->modules, sym->addr));
 	default:
 		return 0;
 	}
@@ -291,6 +293,11 @@ int symtab__symbol(struct symtab *st, const struct ljm_symbol *sym)
 {
 	symtab__new_generation(st);
 	return symtab__add(st, sym) ? symtab__no_memory() : 0;
+}
+
+void symtab__exact_c(struct symtab *st)
+{
+	st->cfuncs.exact = true;
 }
 
 int symtab__module(struct symtab *st, const struct session_module *m)

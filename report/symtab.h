@@ -92,6 +92,9 @@ void symtab__begin_session(struct symtab *st);
 /* 0 or -ENOMEM with err__msg(). */
 int symtab__symbol(struct symtab *st, const struct ljm_symbol *sym);
 int symtab__module(struct symtab *st, const struct session_module *m);
+/* Of the session being read, which is ljperf's own: its C symbols name their
+ * addresses, and nothing above them. */
+void symtab__exact_c(struct symtab *st);
 
 /* The site of a frame of a call stack: as symtab__site(), but a Lua function
  * whose line is not known is a site with line 0. */

@@ -14,6 +14,7 @@ enum { EXIT_LJPERF = 2 };
 
 int cmd_record(int argc, const char **argv);
 int cmd_report(int argc, const char **argv);
+int cmd_diff(int argc, const char **argv);
 int cmd_script(int argc, const char **argv);
 int cmd_info(int argc, const char **argv);
 int cmd_list(int argc, const char **argv);

@@ -1,0 +1,220 @@
+/* diff_join.c - the rows of all sides joined by name, and what each of them is
+ * on each side.  Called by diff__make().
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diff.h"
+#include "report/grow.h"
+
+/* What a row is in one run. */
+struct cell {
+	u128 value, allocs;
+	bool present;
+};
+
+/* What is being named; see row_name_fn. */
+struct namer {
+	const struct diff *d;
+	size_t part, side;
+};
+
+static void join__name(const void *ctx, uint32_t site, struct strbuf *out)
+{
+	const struct namer *n = ctx;
+
+	diff_key__put(n->d, n->part, n->side, site, out);
+}
+
+/* ---- rows ---- */
+
+static int join__row(struct diff *d, const struct str *name, const struct row *row, uint32_t *id)
+{
+	*id = strpool__intern(&d->names, name->s, name->len);
+	if (*id == STR_NONE || GROW(d->rows, d->cap_rows, *id))
+		return -ENOMEM;
+	if (*id == d->n_rows) {
+		d->rows[*id] = (struct diff_row){ row->site, STR_NONE, SITE_NONE };
+		d->n_rows++;
+	}
+	if (d->rows[*id].func == STR_NONE)
+		d->rows[*id].func = row->func;
+	return 0;
+}
+
+/* Names the rows of a part, and interns those that have any of the metric. */
+static int join__part(struct diff *d, size_t part, size_t side)
+{
+	struct diff_part *p = &d->parts[part];
+	struct namer n = { d, part, side };
+	int err = rows__make(&p->rows, p->a, join__name, &n);
+	uint32_t id;
+	size_t i;
+
+	for (i = 0; !err && i < p->rows.n; i++)
+		if (d->o.metric->blocks(&p->rows.at[i]))
+			err = join__row(d, rows__name(&p->rows, &p->rows.at[i]), &p->rows.at[i], &id);
+	return err;
+}
+
+/* The row of the diff that row I of a part is, or HASHMAP_NONE. */
+static uint32_t join__find(struct diff *d, const struct diff_part *p, size_t i)
+{
+	const struct str *name = rows__name(&p->rows, &p->rows.at[i]);
+
+	if (!d->o.metric->blocks(&p->rows.at[i]))
+		return HASHMAP_NONE;
+	return strpool__intern(&d->names, name->s, name->len); /* it is there */
+}
+
+/* ---- values ---- */
+
+/* V * MUL / DIV in units, to the nearest. */
+static s128 amount(const struct diff *d, const struct diff_run *run, u128 v)
+{
+	u128 mul = (u128)run->mul * d->unit, whole, part;
+
+	/* DIV and the remainder are below 2^64, MUL below 2^50. */
+	if (__builtin_mul_overflow(v / run->div, mul, &whole) || whole > (u128)DIFF_AMOUNT_MAX)
+		return DIFF_AMOUNT_MAX;
+	part = (v % run->div * mul + run->div / 2) / run->div;
+	whole += part;
+	return whole > (u128)DIFF_AMOUNT_MAX ? DIFF_AMOUNT_MAX : (s128)whole;
+}
+
+static void spread__add(s128 x, bool first, s128 *sum, s128 *min, s128 *max)
+{
+	*sum = first ? x : *sum + x;
+	*min = first || x < *min ? x : *min;
+	*max = first || x > *max ? x : *max;
+}
+
+static s128 mean(s128 sum, size_t n)
+{
+	return (sum + (s128)n / 2) / (s128)n;
+}
+
+/* Fills V from the runs of a side; those without the row count as nothing. */
+static void value__fill(const struct diff *d, const struct diff_side *side,
+			const struct cell *cells, struct diff_value *v)
+{
+	size_t i;
+
+	for (i = 0; i < side->n_runs; i++) {
+		const struct diff_run *run = &d->runs[side->first_run + i];
+		const struct cell *c = &cells[side->first_run + i];
+
+		spread__add(amount(d, run, c->value), !i, &v->v, &v->min, &v->max);
+		spread__add(amount(d, run, c->allocs), !i, &v->allocs, &v->allocs_min,
+			    &v->allocs_max);
+		v->present |= c->present;
+	}
+	v->v = mean(v->v, side->n_runs);
+	v->allocs = mean(v->allocs, side->n_runs);
+}
+
+/* A change is noise when a run of one side lies between runs of the other. */
+static void value__judge(const struct diff *d, struct diff_value *v, const struct diff_value *b)
+{
+	v->noise = d->noise && v->v != b->v && v->min <= b->max && b->min <= v->max;
+}
+
+static void join__values(struct diff *d, const struct cell *cells, struct diff_value *values)
+{
+	size_t side;
+
+	for (side = 0; side < d->n_sides; side++) {
+		value__fill(d, &d->sides[side], cells, &values[side]);
+		value__judge(d, &values[side], &values[0]);
+	}
+}
+
+/* CELLS[row * n_runs + run] has room for one more row: the total. */
+static void join__fill(struct diff *d, struct cell *cells)
+{
+	struct cell *total = &cells[d->n_rows * d->n_runs], *c;
+	size_t run, i, part;
+
+	for (run = 0; run < d->n_runs; run++)
+		for (part = 0; part < d->runs[run].n_parts; part++) {
+			const struct diff_part *p = &d->parts[d->runs[run].first_part + part];
+
+			for (i = 0; i < p->rows.n; i++) {
+				const struct row *row = &p->rows.at[i];
+				uint32_t id = join__find(d, p, i);
+
+				if (id == HASHMAP_NONE)
+					continue;
+				c = &cells[id * d->n_runs + run];
+				c->value += d->o.metric->field->value(row);
+				c->allocs += row->stats.n_alloc;
+				c->present = true;
+				total[run].value += d->o.metric->field->value(row);
+				total[run].allocs += row->stats.n_alloc;
+				total[run].present = true;
+			}
+		}
+	for (i = 0; i < d->n_rows; i++)
+		join__values(d, &cells[i * d->n_runs], &d->values[i * d->n_sides]);
+	join__values(d, total, d->totals);
+}
+
+/* ---- what was guessed ---- */
+
+static bool keys__have(const struct diff *d, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < d->o.keys.n; i++)
+		if (!strcmp(d->o.keys.at[i]->name, name))
+			return true;
+	return false;
+}
+
+static void join__guesses(struct diff *d, size_t side, size_t part)
+{
+	const struct diff_part *p = &d->parts[part];
+	bool by_func = keys__have(d, "func");
+	bool by_line = keys__have(d, "symbol") || keys__have(d, "trace");
+	uint32_t site, id;
+
+	if (!by_func && !by_line)
+		return;
+	for (site = 0; site < p->a->n_stats; site++) {
+		if (p->rows.of_site[site] == HASHMAP_NONE ||
+		    !diff_match__is_guess(d, side, site, by_func))
+			continue;
+		id = join__find(d, p, p->rows.of_site[site]);
+		if (id == HASHMAP_NONE)
+			continue;
+		d->values[id * d->n_sides + side].fuzzy = true;
+		d->rows[id].moved = site;
+	}
+}
+
+int diff__join(struct diff *d)
+{
+	struct cell *cells;
+	size_t side, part;
+	int err = diff_match__make(d);
+
+	for (side = 0; !err && side < d->n_sides; side++)
+		for (part = 0; !err && part < d->sides[side].n_parts; part++)
+			err = join__part(d, d->sides[side].first_part + part, side);
+	if (err)
+		return diff__no_memory();
+	cells = calloc((d->n_rows + 1) * d->n_runs, sizeof(*cells));
+	d->values = calloc(d->n_rows * d->n_sides + 1, sizeof(*d->values));
+	d->totals = calloc(d->n_sides + 1, sizeof(*d->totals));
+	if (!cells || !d->values || !d->totals) {
+		free(cells);
+		return diff__no_memory();
+	}
+	join__fill(d, cells);
+	free(cells);
+	for (side = 1; side < d->n_sides; side++)
+		for (part = 0; part < d->sides[side].n_parts; part++)
+			join__guesses(d, side, d->sides[side].first_part + part);
+	return 0;
+}

@@ -162,38 +162,59 @@ static void names__line(const struct symtab *st, const struct proto *p, uint64_t
 	strbuf__addu(out, line);
 }
 
-/* "libc.so.6+0x1a2b" */
-static void names__module(const struct symtab *st, uint32_t module, uint64_t addr,
-			  struct strbuf *out)
+void names__module(const struct symtab *st, const struct module *m, struct strbuf *out)
 {
-	const struct module *m = &st->modules.at[module];
 	const struct str *path = strpool__get(&st->strings, m->path);
 	const char *slash = memrchr(path->s, '/', path->len);
 	const char *base = slash ? slash + 1 : path->s;
 
 	escape__text(out, base, path->len - (size_t)(base - path->s), 0);
-	strbuf__addch(out, '+');
-	strbuf__addx(out, addr - m->bias);
+}
+
+void names__c_symbol(const struct symtab *st, const char *func, struct strbuf *out)
+{
+	struct strbuf readable = STRBUF_INIT;
+
+	symbolizer__add_func(st->symbolizer, func, &readable);
+	escape__text(out, strbuf__str(&readable), readable.len, 0);
+	out->failed |= readable.failed;
+	strbuf__exit(&readable);
+}
+
+/* The name that Lua has for it, or else that of its code. */
+static bool names__c_name(const struct symtab *st, const struct site *s, enum name_style style,
+			  struct strbuf *out)
+{
+	const struct cfunc *c = &st->cfuncs.at[s->ref];
+	struct symbol sym;
+
+	if (c->name != STR_NONE) {
+		names__text(strpool__get(&st->strings, c->name), style, out);
+		return true;
+	}
+	sym = symtab__symbol_of(st, s);
+	if (sym.n)
+		names__c_symbol(st, sym.frames[sym.n - 1].func, out);
+	return sym.n > 0;
 }
 
 static void names__c(const struct symtab *st, const struct site *s, enum name_style style,
 		     struct strbuf *out)
 {
-	const struct cfunc *c = &st->cfuncs.at[s->ref];
+	const struct module *m = symtab__module_of(st, s);
 
-	if (c->name == STR_NONE && c->module != HASHMAP_NONE && style == NAME_TABLE) {
-		names__module(st, c->module, s->arg, out);
-		return;
-	}
-	if (c->name == STR_NONE) {
+	if (names__c_name(st, s, style, out)) {
+		if (style != NAME_MEMPROF)
+			return;
+		strbuf__addch(out, ':');
+		strbuf__addx(out, st->cfuncs.at[s->ref].addr);
+	} else if (m && style == NAME_TABLE) {
+		names__module(st, m, out);
+		strbuf__addch(out, '+');
+		strbuf__addx(out, s->arg - m->bias);
+	} else {
 		strbuf__addstr(out, "CFUNC ");
 		strbuf__addx(out, s->arg);
-		return;
-	}
-	names__text(strpool__get(&st->strings, c->name), style, out);
-	if (style == NAME_MEMPROF) {
-		strbuf__addch(out, ':');
-		strbuf__addx(out, c->addr);
 	}
 }
 

@@ -17,6 +17,13 @@ void names__chunk(const struct symtab *st, const struct proto *proto, enum name_
 		  struct strbuf *out);
 /* "file:first line"; the name of the function is a field of its own. */
 void names__func(const struct symtab *st, uint32_t site, struct strbuf *out);
+/* The file name of a module, without its folder. */
+void names__module(const struct symtab *st, const struct module *m, struct strbuf *out);
+/* A symbol of C, C++ or Rust. */
+void names__c_symbol(const struct symtab *st, const char *func, struct strbuf *out);
+/* What the name of a site does not say, in parentheses, or nothing: the code of
+ * a C function with file, line and inlined functions; where a trace leads. */
+void names__detail(const struct symtab *st, uint32_t site, struct strbuf *out);
 /* "lua", "c", "trace", "vm" */
 const char *names__source(enum ljm_source source);
 const char *names__vmstate(unsigned vmstate); /* "gc", ... */

@@ -30,7 +30,6 @@ enum {
 	BODY_AT = CRC_AT + 4, /* what the CRC is of */
 	ENTRIES_AT = BODY_AT + 8 + 1,
 	FILE_MAX = 64 << 20,
-	FRAMES_MAX = 256,
 };
 
 /* ---- where it is ---- */
@@ -104,7 +103,7 @@ static int load_frames(struct cursor *c, struct symcache_frame *frames, uint64_t
 {
 	uint64_t i;
 
-	if (n > FRAMES_MAX)
+	if (n > SYMCACHE_FRAMES_MAX)
 		return -EBADMSG;
 	for (i = 0; i < n; i++) {
 		frames[i].func = cursor__string(c, &frames[i].func_len);
@@ -116,7 +115,7 @@ static int load_frames(struct cursor *c, struct symcache_frame *frames, uint64_t
 
 static int load_entries(struct cursor *c, symcache_fn fn, void *ctx)
 {
-	struct symcache_frame frames[FRAMES_MAX];
+	struct symcache_frame frames[SYMCACHE_FRAMES_MAX];
 	uint64_t n = cursor__uleb(c), i, addr, last = 0, n_frames;
 	int err = c->status == CURSOR_OK ? 0 : -EBADMSG;
 

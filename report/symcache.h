@@ -11,6 +11,8 @@
 #include "report/symbolize_files.h"
 #include "util/strbuf.h"
 
+enum { SYMCACHE_FRAMES_MAX = 256 }; /* of an address */
+
 /* What the answers rest on. */
 struct symcache_head {
 	uint64_t fingerprint; /* of the files that were there, see symbol_files */

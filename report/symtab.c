@@ -44,6 +44,7 @@ void symtab__delete(struct symtab *st)
 	strpool__exit(&st->strings);
 	cfuncs__exit(&st->cfuncs);
 	modules__exit(&st->modules);
+	symbolizer__delete(st->symbolizer);
 	free(st->sites);
 	free(st->protos);
 	free(st->traces);
@@ -409,4 +410,30 @@ const struct proto *symtab__proto(const struct symtab *st, const struct site *si
 		return NULL;
 	proto = st->traces[site->ref].proto;
 	return proto == HASHMAP_NONE ? NULL : &st->protos[proto];
+}
+
+/* ---- C functions ---- */
+
+const struct module *symtab__module_of(const struct symtab *st, const struct site *site)
+{
+	uint32_t module = site->source == LJM_SRC_C ? st->cfuncs.at[site->ref].module : MODULE_NONE;
+
+	return module == MODULE_NONE ? NULL : &st->modules.at[module];
+}
+
+int symtab__symbolize(struct symtab *st, uint32_t site, bool named_too)
+{
+	const struct site *s = &st->sites[site];
+	const struct module *m = symtab__module_of(st, s);
+
+	if (!m || !st->symbolizer || (!named_too && st->cfuncs.at[s->ref].name != STR_NONE))
+		return 0;
+	return symbolizer__resolve(st->symbolizer, m, s->arg);
+}
+
+struct symbol symtab__symbol_of(const struct symtab *st, const struct site *site)
+{
+	const struct module *m = symtab__module_of(st, site);
+
+	return m ? symbolizer__get(st->symbolizer, m, site->arg) : (struct symbol){ NULL, 0 };
 }

@@ -16,6 +16,7 @@
 #include "report/epochs.h"
 #include "report/modules.h"
 #include "report/strpool.h"
+#include "report/symbolize.h"
 #include "util/hashmap.h"
 
 #define SITE_NONE HASHMAP_NONE
@@ -59,6 +60,7 @@ struct symtab {
 	struct strpool strings;
 	struct cfuncs cfuncs;
 	struct modules modules;
+	struct symbolizer *symbolizer; /* owned; NULL: modules are not looked into */
 	struct site *sites;
 	size_t n_sites, cap_sites;
 	struct proto *protos;
@@ -99,6 +101,17 @@ void symtab__exact_c(struct symtab *st);
 /* The site of a frame of a call stack: as symtab__site(), but a Lua function
  * whose line is not known is a site with line 0. */
 uint32_t symtab__frame(struct symtab *st, const struct ljm_loc *loc);
+
+/* The module that a C function lies in; NULL for others. */
+const struct module *symtab__module_of(const struct symtab *st, const struct site *site);
+
+/* Finds out what the symbolizer can about a site, if it is a C function: one
+ * without a name, or any when NAMED_TOO.  1 when names.h may say more of it
+ * than before, 0, or -ENOMEM with err__msg(). */
+int symtab__symbolize(struct symtab *st, uint32_t site, bool named_too);
+
+/* What is known of a C function's code; no frames for others. */
+struct symbol symtab__symbol_of(const struct symtab *st, const struct site *site);
 
 /* The number of the alias of a multi-line chunk name, from 1; 0 for others. */
 size_t symtab__alias(const struct symtab *st, uint32_t chunk);

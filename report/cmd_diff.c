@@ -22,7 +22,8 @@ static struct {
 
 static const struct option options[] = {
 	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept corrupt ones"),
-	OPT_STRING(0, "baseline", &opt.baseline, "FILE,...", "runs of the baseline; their mean counts"),
+	OPT_STRING(0, "baseline", &opt.baseline, "FILE,...",
+		   "runs of the baseline; their mean counts"),
 	OPT_STRING(0, "new", &opt.new_runs, "FILE,...", "runs to compare with it"),
 	OPT_GROUP("What is compared"),
 	OPT_STRING(0, "metric", &opt.metric, "NAME", "what counts: a metric of report"),
@@ -73,7 +74,8 @@ static int unknown_word(const char *what, const char *word, const char *const *n
 	if (near)
 		return err__set(-EINVAL, "unknown %s '%s', did you mean '%s'?", what, word, near);
 	for (i = 0; i < n && len < sizeof(all); i++)
-		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "", names[i]);
+		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "",
+					names[i]);
 	return err__set(-EINVAL, "unknown %s '%s', known are: %s", what, word, all);
 }
 
@@ -115,7 +117,9 @@ static int diff__weights(const char *s)
 static int diff__compute(const char *name)
 {
 	static const char *const names[] = {
-		[DIFF_DELTA_ABS] = "delta-abs", [DIFF_DELTA] = "delta", [DIFF_RATIO] = "ratio",
+		[DIFF_DELTA_ABS] = "delta-abs",
+		[DIFF_DELTA] = "delta",
+		[DIFF_RATIO] = "ratio",
 		[DIFF_WDIFF] = "wdiff",
 	};
 	int n;

@@ -30,15 +30,15 @@ struct diff_opts {
 	const struct metric *metric;
 	struct field_list keys;
 	enum diff_compute compute;
-	int64_t w1, w2;	  /* of DIFF_WDIFF: NEW * w2 - BASELINE * w1 */
-	uint64_t order;	  /* side whose value orders the rows; 0: the baseline */
+	int64_t w1, w2; /* of DIFF_WDIFF: NEW * w2 - BASELINE * w1 */
+	uint64_t order; /* side whose value orders the rows; 0: the baseline */
 	bool baseline_only; /* no new rows */
-	bool all;	  /* unchanged rows, too */
+	bool all; /* unchanged rows, too */
 	bool fuzzy;
 	enum diff_scale scale;
-	const char *per;  /* DIFF_PER_N: "N" or "N1,N2,..." */
+	const char *per; /* DIFF_PER_N: "N" or "N1,N2,..." */
 	double percent_limit; /* of the baseline's total */
-	uint64_t limit;	  /* rows; 0: all */
+	uint64_t limit; /* rows; 0: all */
 	/* How it is shown. */
 	bool absolute, formula, quiet, verbose;
 	const char *separator; /* NULL: aligned columns */
@@ -63,18 +63,18 @@ struct diff_side {
 
 /* What a row, or the total, is on one side. */
 struct diff_value {
-	s128 v, min, max; /* of the metric; over the runs */
-	s128 allocs, allocs_min, allocs_max;
+	s128 v, min, max; /* of the metric: the mean, and over the runs */
+	s128 allocs;
 	bool present; /* in any run */
-	bool fuzzy;   /* joined by its place, not by its name */
-	bool noise;   /* the change from the baseline is within the spread */
+	bool fuzzy; /* joined by its place, not by its name */
+	bool noise; /* the change from the baseline is within the spread */
 };
 
 /* Row N is named by string N of the diff's names: the texts of the keys, each
  * ended by a NUL. */
 struct diff_row {
 	uint32_t site, func; /* as in struct row, of the first side that has it */
-	uint32_t moved;	     /* the site of the last side that joined it fuzzily */
+	uint32_t moved; /* the site of the last side that joined it fuzzily */
 };
 
 struct diff {
@@ -95,7 +95,7 @@ struct diff {
 	size_t n_rows, cap_rows;
 	struct diff_value *values; /* [row * n_sides + side] */
 	struct diff_value *totals; /* [side] */
-	uint32_t *order;	   /* rows to show */
+	uint32_t *order; /* rows to show */
 	size_t n_order;
 	size_t n_same, n_limited, n_new; /* rows left out, and why */
 };

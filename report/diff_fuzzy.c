@@ -25,7 +25,7 @@ struct place {
 /* The lines of one function on one side; places of a line follow one another. */
 struct lines {
 	const struct place *at;
-	size_t n;	  /* places */
+	size_t n; /* places */
 	const struct place **line; /* the first place of each line */
 	size_t n_lines;
 };
@@ -47,7 +47,11 @@ struct fuzzy {
 	uint16_t *lcs;
 };
 
-#define CMP(a, b) if ((a) != (b)) return (a) < (b) ? -1 : 1
+#define CMP(a, b) \
+	do { \
+		if ((a) != (b)) \
+			return (a) < (b) ? -1 : 1; \
+	} while (0)
 
 static int place__cmp(const void *x, const void *y)
 {
@@ -147,8 +151,8 @@ static void fuzzy__by_text(struct fuzzy *z, const struct lines *a, const struct 
 			bool same = same_text(sa, a->line[i]->line, sb, b->line[j]->line);
 			uint16_t both = same ? t[(i + 1) * width + j + 1] + 1 : 0;
 
-			t[i * width + j] = both > down ? (both > right ? both : right) :
-							 (down > right ? down : right);
+			t[i * width + j] = both > down ? (both > right ? both : right)
+						       : (down > right ? down : right);
 		}
 	for (i = j = 0; i < a->n_lines && j < b->n_lines;) {
 		if (same_text(sa, a->line[i]->line, sb, b->line[j]->line) &&
@@ -333,8 +337,8 @@ static int fuzzy__alloc(struct fuzzy *z)
 	z->lines[1] = malloc((z->n + 1) * sizeof(*z->lines[1]));
 	z->joined = malloc((z->n + 1) * sizeof(*z->joined));
 	z->lcs = malloc(LCS_MAX * sizeof(*z->lcs));
-	if (!m->target || !m->flags || !z->sources || !z->lines[0] || !z->lines[1] ||
-	    !z->joined || !z->lcs)
+	if (!m->target || !m->flags || !z->sources || !z->lines[0] || !z->lines[1] || !z->joined ||
+	    !z->lcs)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
 		m->target[i] = (uint32_t)(i % m->n_sites);

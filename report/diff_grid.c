@@ -10,7 +10,9 @@
 enum { FLUSH_BYTES = 1 << 16 };
 
 static const char *const colors[] = {
-	[GRID_PLAIN] = NULL, [GRID_RED] = "\033[31m", [GRID_GREEN] = "\033[32m",
+	[GRID_PLAIN] = NULL,
+	[GRID_RED] = "\033[31m",
+	[GRID_GREEN] = "\033[32m",
 };
 
 void grid__exit(struct grid *g)

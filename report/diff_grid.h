@@ -10,8 +10,8 @@ enum grid_color { GRID_PLAIN, GRID_RED, GRID_GREEN };
 
 struct grid_column {
 	char heading[32];
-	bool text;  /* aligned to the left; a name */
-	bool code;  /* a name from a program */
+	bool text; /* aligned to the left; a name */
+	bool code; /* a name from a program */
 };
 
 struct grid_cell {

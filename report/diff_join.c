@@ -54,7 +54,8 @@ static int join__part(struct diff *d, size_t part, size_t side)
 
 	for (i = 0; !err && i < p->rows.n; i++)
 		if (d->o.metric->blocks(&p->rows.at[i]))
-			err = join__row(d, rows__name(&p->rows, &p->rows.at[i]), &p->rows.at[i], &id);
+			err = join__row(d, rows__name(&p->rows, &p->rows.at[i]), &p->rows.at[i],
+					&id);
 	return err;
 }
 
@@ -83,13 +84,6 @@ static s128 amount(const struct diff *d, const struct diff_run *run, u128 v)
 	return whole > (u128)DIFF_AMOUNT_MAX ? DIFF_AMOUNT_MAX : (s128)whole;
 }
 
-static void spread__add(s128 x, bool first, s128 *sum, s128 *min, s128 *max)
-{
-	*sum = first ? x : *sum + x;
-	*min = first || x < *min ? x : *min;
-	*max = first || x > *max ? x : *max;
-}
-
 static s128 mean(s128 sum, size_t n)
 {
 	return (sum + (s128)n / 2) / (s128)n;
@@ -104,10 +98,12 @@ static void value__fill(const struct diff *d, const struct diff_side *side,
 	for (i = 0; i < side->n_runs; i++) {
 		const struct diff_run *run = &d->runs[side->first_run + i];
 		const struct cell *c = &cells[side->first_run + i];
+		s128 x = amount(d, run, c->value);
 
-		spread__add(amount(d, run, c->value), !i, &v->v, &v->min, &v->max);
-		spread__add(amount(d, run, c->allocs), !i, &v->allocs, &v->allocs_min,
-			    &v->allocs_max);
+		v->v += x;
+		v->min = !i || x < v->min ? x : v->min;
+		v->max = !i || x > v->max ? x : v->max;
+		v->allocs += amount(d, run, c->allocs);
 		v->present |= c->present;
 	}
 	v->v = mean(v->v, side->n_runs);

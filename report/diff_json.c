@@ -62,7 +62,9 @@ static void put_change(const struct diff *d, struct strbuf *out, const struct di
 static void put_marks(struct strbuf *out, const struct diff_value *v, const struct diff_value *b)
 {
 	const char *const marks[] = {
-		v->present == b->present ? NULL : v->present ? "new" : "gone",
+		v->present == b->present ? NULL
+		: v->present             ? "new"
+					 : "gone",
 		v->fuzzy ? "fuzzy" : NULL,
 		v->noise ? "noise" : NULL,
 	};
@@ -150,7 +152,9 @@ static void put_row(const struct diff *d, size_t row, struct strbuf *out)
 int diff_view__json(const struct diff *d, struct strbuf *out)
 {
 	static const char *const computes[] = {
-		[DIFF_DELTA_ABS] = "delta-abs", [DIFF_DELTA] = "delta", [DIFF_RATIO] = "ratio",
+		[DIFF_DELTA_ABS] = "delta-abs",
+		[DIFF_DELTA] = "delta",
+		[DIFF_RATIO] = "ratio",
 		[DIFF_WDIFF] = "wdiff",
 	};
 	const char *per = diff__per(d);

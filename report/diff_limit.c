@@ -15,7 +15,8 @@ enum { NAMED_MAX = 20 };
 
 static int bad_limit(const char *text)
 {
-	return err__set(-EINVAL, "'%s' is no limit of growth: a number such as 10%%, 64 or 1M", text);
+	return err__set(-EINVAL, "'%s' is no limit of growth: a number such as 10%%, 64 or 1M",
+			text);
 }
 
 /* The factor of "K", "MiB", "GB" or nothing; 0: none of them. */
@@ -82,8 +83,10 @@ static void put_limit(const struct diff *d, const struct diff_limit *l, struct s
 	if (l->in_percent)
 		strbuf__addf(out, "%g%%", l->percent);
 	else
-		diff__put_amount(d, out, (s128)((long double)l->amount * d->unit > 1e36L ?
-						1e36L : (long double)l->amount * d->unit),
+		diff__put_amount(d, out,
+				 (s128)((long double)l->amount * d->unit > 1e36L
+						? 1e36L
+						: (long double)l->amount * d->unit),
 				 diff__in_bytes(d), DIFF_UNSIGNED, false);
 }
 
@@ -159,7 +162,8 @@ static bool limit__check_rows(const struct diff *d, const struct diff_limit *l, 
 
 	if (!n)
 		return false;
-	strbuf__addf(out, "ljperf: %s of %zu %s grew", d->o.metric->name, n, n == 1 ? "row" : "rows");
+	strbuf__addf(out, "ljperf: %s of %zu %s grew", d->o.metric->name, n,
+		     n == 1 ? "row" : "rows");
 	put_where(d, side, out);
 	put_limit(d, l, out);
 	strbuf__addstr(out, ":\n");
@@ -192,7 +196,8 @@ bool diff_limit__check(const struct diff *d, const struct diff_limit *l, bool ea
 	size_t side;
 
 	for (side = 1; grown && side < d->n_sides; side++)
-		exceeded |= (each ? limit__check_rows : limit__check_total)(d, l, side, grown, &out);
+		exceeded |=
+			(each ? limit__check_rows : limit__check_total)(d, l, side, grown, &out);
 	if (!grown || out.failed) {
 		fprintf(stderr, "ljperf: out of memory for the check of the limit\n");
 		exceeded = true; /* a check that did not happen has not passed */

@@ -44,8 +44,8 @@ bool diff__has_site(const struct diff *d, size_t side, uint32_t site)
 	for (i = s->first_part; i < s->first_part + s->n_parts; i++) {
 		const struct aggregate *a = d->parts[i].a;
 
-		if (site < a->n_stats && (a->stats[site].n_alloc || a->stats[site].n_realloc ||
-					  a->stats[site].n_free))
+		if (site < a->n_stats &&
+		    (a->stats[site].n_alloc || a->stats[site].n_realloc || a->stats[site].n_free))
 			return true;
 	}
 	return false;
@@ -127,7 +127,11 @@ static uint32_t func__name(const struct diff_func *f)
 	return f->first_line + 1 > 1 ? f->name : NAME_SINGLE;
 }
 
-#define CMP(a, b) if ((a) != (b)) return (a) < (b) ? -1 : 1
+#define CMP(a, b) \
+	do { \
+		if ((a) != (b)) \
+			return (a) < (b) ? -1 : 1; \
+	} while (0)
 
 static int seen__cmp(const void *x, const void *y)
 {
@@ -180,7 +184,8 @@ static bool group__same_lines(const struct group *g, size_t n)
 	size_t i;
 
 	for (i = 0; i < g->n; i++)
-		if (!g->at[i].f.last_line || func__lines(&g->at[i].f) != func__lines(&g->at[i % n].f))
+		if (!g->at[i].f.last_line ||
+		    func__lines(&g->at[i].f) != func__lines(&g->at[i % n].f))
 			return false;
 	return true;
 }
@@ -209,8 +214,8 @@ static void group__label(struct diff *d, const struct group *g)
 		struct diff_label *l = &m->labels[g->at[i].side * m->n_funcs + g->at[i].func];
 
 		l->by_name = named && (n == 1 || !even);
-		l->canon = l->by_name || in_order ? g->at[in_order ? i % n : 0].func :
-						    group__same_first(g, i);
+		l->canon = l->by_name || in_order ? g->at[in_order ? i % n : 0].func
+						  : group__same_first(g, i);
 	}
 }
 

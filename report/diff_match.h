@@ -35,11 +35,11 @@ struct diff_match {
 	struct diff_func *funcs;
 	size_t n_funcs, cap_funcs;
 	struct hashmap map;
-	uint32_t *of_proto;	   /* function of each prototype, or HASHMAP_NONE */
+	uint32_t *of_proto; /* function of each prototype, or HASHMAP_NONE */
 	struct diff_label *labels; /* [side * n_funcs + func] */
 	size_t n_sites;
 	/* [side * n_sites + site]; NULL without fuzzy matching. */
-	uint32_t *target;  /* the site of the baseline it is joined with, or itself */
+	uint32_t *target; /* the site of the baseline it is joined with, or itself */
 	uint8_t *flags;
 };
 

@@ -162,8 +162,9 @@ int diff__read(struct diff *d, bool force)
 		err = aggregate__read(d->parts[i].a, d->parts[i].path, force);
 		aggregate__finish(d->parts[i].a);
 		if (!err && d->o.metric->needs_leaked && !d->parts[i].a->totals.has_leaked)
-			err = err__set(-ENODATA, "'%s' has no full collection, so what leaked is not "
-						 "known (--metric live shows what was alive)",
+			err = err__set(-ENODATA,
+				       "'%s' has no full collection, so what leaked is not "
+				       "known (--metric live shows what was alive)",
 				       d->parts[i].path);
 	}
 	return err;
@@ -248,8 +249,9 @@ static int diff__scale_by_n(struct diff *d)
 			n = next_number(&list);
 	}
 	if (!n || *list)
-		return err__set(-EINVAL, "'%s' is no count of work: one number above 0, or one for "
-					 "each of the %zu data files",
+		return err__set(-EINVAL,
+				"'%s' is no count of work: one number above 0, or one for "
+				"each of the %zu data files",
 				d->o.per, d->n_sides);
 	return 0;
 }

@@ -77,8 +77,7 @@ static int source__index(struct diff_source *s, size_t size)
 	return 0;
 }
 
-void diff_source__load(struct diff_source *s, const char *chunk, const char *cwd,
-		       uint64_t start_ns)
+void diff_source__load(struct diff_source *s, const char *chunk, const char *cwd, uint64_t start_ns)
 {
 	struct strbuf path = STRBUF_INIT;
 	size_t size = 0;

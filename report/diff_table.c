@@ -11,8 +11,15 @@
 #include "util/error.h"
 
 enum col_kind {
-	COL_VALUE, COL_ALLOCS, COL_SPREAD, COL_COMPUTED, COL_PERCENT, COL_ALLOCS_DELTA,
-	COL_FORMULA, COL_MARK, COL_KEY,
+	COL_VALUE,
+	COL_ALLOCS,
+	COL_SPREAD,
+	COL_COMPUTED,
+	COL_PERCENT,
+	COL_ALLOCS_DELTA,
+	COL_FORMULA,
+	COL_MARK,
+	COL_KEY,
 };
 
 struct col {
@@ -28,7 +35,9 @@ struct cols {
 };
 
 static const char *const computed_headings[] = {
-	[DIFF_DELTA_ABS] = "Delta Abs", [DIFF_DELTA] = "Delta", [DIFF_RATIO] = "Ratio",
+	[DIFF_DELTA_ABS] = "Delta Abs",
+	[DIFF_DELTA] = "Delta",
+	[DIFF_RATIO] = "Ratio",
 	[DIFF_WDIFF] = "Weighted Diff",
 };
 
@@ -65,7 +74,8 @@ static void put_computed(const struct cols *c, const struct diff_value *v,
 	switch (d->o.compute) {
 	case DIFF_RATIO:
 		if (b->v)
-			strbuf__addf(&c->g->text, (double)v->v / (double)b->v < 1e12 ? "%.6f" : "%.6e",
+			strbuf__addf(&c->g->text,
+				     (double)v->v / (double)b->v < 1e12 ? "%.6f" : "%.6e",
 				     (double)v->v / (double)b->v);
 		break;
 	case DIFF_WDIFF:
@@ -243,8 +253,8 @@ static bool diff__has_marks(const struct diff *d)
 int diff_grid__fill(const struct diff *d, bool exact, struct grid *g)
 {
 	/* At most 2 for the baseline and 8 for each other side, and the keys. */
-	struct cols c = { d, g, calloc(d->n_sides * 8 + d->o.keys.n + 1, sizeof(struct col)),
-			  exact, exact || diff__has_marks(d) };
+	struct cols c = { d, g, calloc(d->n_sides * 8 + d->o.keys.n + 1, sizeof(struct col)), exact,
+			  exact || diff__has_marks(d) };
 	size_t i, j;
 
 	if (!c.at)

@@ -148,11 +148,14 @@ void diff__put_rest(const struct diff *d, const char *prefix, struct strbuf *out
 		return;
 	}
 	if (d->n_same == d->n_rows)
-		strbuf__addf(out, "%snothing differs: all %zu rows are the same\n", prefix, d->n_rows);
+		strbuf__addf(out, "%snothing differs: all %zu rows are the same\n", prefix,
+			     d->n_rows);
 	else if (!d->o.all && d->o.compute != DIFF_WDIFF)
 		put_rows(out, prefix, d->n_same, "row is the same", "rows are the same");
-	put_rows(out, prefix, d->n_new, "row is not in the baseline", "rows are not in the baseline");
-	put_rows(out, prefix, d->n_limited, "more row below the limit", "more rows below the limit");
+	put_rows(out, prefix, d->n_new, "row is not in the baseline",
+		 "rows are not in the baseline");
+	put_rows(out, prefix, d->n_limited, "more row below the limit",
+		 "more rows below the limit");
 }
 
 /* ---- the lines above the table ---- */

@@ -69,8 +69,8 @@ struct session_module {
  * is the event's own place, or a built-in function called there. */
 struct session_stack {
 	uint64_t id, parent;
-	struct ljm_loc
-		loc; /* INTERNAL with num SESSION_STACK_CUT: frames beyond the limit are left out */
+	/* INTERNAL with num SESSION_STACK_CUT: frames beyond the limit are left out. */
+	struct ljm_loc loc;
 };
 
 enum { SESSION_STACK_CUT = 1 };
@@ -79,7 +79,7 @@ struct session_footer {
 	uint64_t n_alloc, n_free, n_realloc; /* events by kind */
 	uint64_t bytes_new, bytes_old; /* sums of new and of old sizes */
 	uint64_t peak; /* largest heap, heap_start included */
-	uint64_t peak_event_no;
+	uint64_t peak_event_no; /* the event that reached it, from 0 */
 	uint64_t max_live_blocks; /* of blocks made while recording */
 	uint64_t lost; /* events the agent had to drop */
 	enum session_end_kind end_kind;
@@ -105,8 +105,8 @@ struct session_handlers {
 	int (*mark)(void *ctx, const struct session_mark *m);
 	int (*time)(void *ctx, uint64_t time_ns); /* of the next event */
 	int (*module)(void *ctx, const struct session_module *m);
-	int (*stack)(void *ctx,
-		     const struct session_stack *node); /* before the first event that has it */
+	/* Before the first event that has it. */
+	int (*stack)(void *ctx, const struct session_stack *node);
 	int (*lost)(void *ctx, uint64_t n_events); /* dropped before the next event */
 	int (*footer)(void *ctx, const struct session_footer *f);
 };
@@ -157,13 +157,12 @@ struct session_writer *session_writer__new(int fd, const struct session_header *
 					   const struct session_writer_opts *opts);
 int session_writer__symbol(struct session_writer *w, const struct ljm_symbol *sym);
 int session_writer__event(struct session_writer *w, const struct ljm_event *ev);
-int session_writer__mark(struct session_writer *w,
-			 const struct session_mark *m); /* event_no ignored */
+/* event_no is the writer's own here and below. */
+int session_writer__mark(struct session_writer *w, const struct session_mark *m);
 int session_writer__time(struct session_writer *w, uint64_t time_ns); /* of the next event */
-int session_writer__module(struct session_writer *w,
-			   const struct session_module *m); /* event_no ignored */
-int session_writer__stack(struct session_writer *w,
-			  const struct session_stack *node); /* ids rise by one */
+int session_writer__module(struct session_writer *w, const struct session_module *m);
+/* Ids rise by one. */
+int session_writer__stack(struct session_writer *w, const struct session_stack *node);
 int session_writer__lost(struct session_writer *w, uint64_t n_events);
 int session_writer__flush(struct session_writer *w); /* ends the batch, if it holds anything */
 /* Ends the stream and writes the footer.  Totals (events, bytes, peak, lost)

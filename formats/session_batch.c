@@ -113,12 +113,12 @@ void session_reader__next_vmstate(struct ljm_parser *ps)
 	}
 }
 
-uint64_t session_reader__next_stack(struct ljm_parser *ps)
+static uint64_t next_stack(struct ljm_parser *ps)
 {
 	struct session_reader *r = ps->ctx;
 	uint64_t id;
 
-	if (!r->has_side || !r->side.has[SIDE_STACK_OF])
+	if (!r->side.has[SIDE_STACK_OF])
 		return 0;
 	id = r->side.next[SIDE_STACK_OF].num;
 	side_reader__advance(&r->side, SIDE_STACK_OF);
@@ -146,6 +146,8 @@ static void begin_batch(struct session_reader *r, const uint8_t *p, size_t len)
 	if (ps->phase != LJM_IN_EVENTS && ps->phase != LJM_AT_END && !has_headers)
 		ljm_parser__init_events(ps);
 	ps->vmstate_left = 0;
+	/* A call for each allocation that most recordings need not pay for. */
+	ps->next_stack = r->has_side && r->side.has[SIDE_STACK_OF] ? next_stack : NULL;
 	r->base = ps->n_events;
 	r->symbol_base = ps->n_symbols;
 }

@@ -438,7 +438,6 @@ int session_reader__run_frames(struct session_reader *r)
 	r->parser.event = r->h.event;
 	r->parser.event_ctx = r->ctx;
 	r->parser.next_vmstate = session_reader__next_vmstate;
-	r->parser.next_stack = session_reader__next_stack;
 	while (rc == 0 && input__need(&r->in, 1))
 		rc = read_frame(&p);
 	if (rc < 0)

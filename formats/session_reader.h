@@ -58,6 +58,5 @@ int session_reader__run_frames(struct session_reader *r);
 int session_reader__tell_batch(struct session_reader *r, uint64_t offset, bool partial);
 int session_reader__tell_symbol(void *r, struct ljm_symbol *sym);
 void session_reader__next_vmstate(struct ljm_parser *ps);
-uint64_t session_reader__next_stack(struct ljm_parser *ps);
 
 #endif

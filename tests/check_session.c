@@ -25,7 +25,8 @@ static uint64_t number(struct made *m)
 
 static void random_event(struct made *m)
 {
-	struct ljm_event ev = { .kind = (enum ljm_kind)(1 + pick(m, 3)) };
+	struct ljm_event ev = { .kind = (enum ljm_kind)(1 + pick(m, 3)),
+				.stack = pick(m, m->last_stack + 1) };
 
 	ev.loc.source = (enum ljm_source)(1 + pick(m, 4));
 	ev.vmstate = (uint8_t)(pick(m, 3) ? LJM_VMSTATE_GC : pick(m, LJM_VMSTATE_MAX));
@@ -77,6 +78,38 @@ static void random_symbol(struct made *m)
 	made__symbol(m, &s);
 }
 
+static void random_module(struct made *m)
+{
+	struct session_module mod = {
+		.start = number(m) / 2,
+		.offset = number(m),
+		.bias = number(m),
+		.path = text,
+		.path_len = pick(m, sizeof(text)),
+		.build_id = text,
+		.build_id_len = pick(m, sizeof(text)),
+		.event_no = m->events,
+	};
+
+	mod.end = mod.start + number(m) / 2;
+	ck_assert_int_eq(session_writer__module(m->w, &mod), 0);
+	told__module(m->out, &mod);
+}
+
+static void random_stack(struct made *m)
+{
+	struct session_stack node = {
+		.id = ++m->last_stack,
+		.parent = pick(m, m->last_stack),
+		.loc = { .source = (enum ljm_source)(1 + pick(m, 4)) },
+	};
+
+	node.loc.addr = number(m);
+	node.loc.num = number(m);
+	ck_assert_int_eq(session_writer__stack(m->w, &node), 0);
+	told__stack(m->out, &node);
+}
+
 static void random_aside(struct made *m)
 {
 	if (pick(m, 20) == 0) {
@@ -93,6 +126,10 @@ static void random_aside(struct made *m)
 			fprintf(m->out, "time %llu\n", (unsigned long long)m->ns);
 		m->told_ns = m->ns;
 	}
+	if (pick(m, 30) == 0)
+		random_module(m);
+	if (pick(m, 8) == 0)
+		random_stack(m);
 	if (pick(m, 15) == 0) {
 		struct session_mark mark = {
 			.kind = (enum session_mark_kind)pick(m, SESSION_MARK_MAX),
@@ -112,7 +149,7 @@ static void make_random(struct made *m, int seed, int n)
 	static const size_t batches[] = { 0, 1, 100, 5000, 100000 };
 	struct session_header h = { 0 };
 
-	made__init(m, &h, batches[seed % 5]);
+	made__init(m, &h, batches[seed % 5], seed % 2);
 	m->state = (uint64_t)seed * 77 + 1;
 	m->told_ns = UINT64_MAX;
 	for (int i = 0; i < n; i++) {

@@ -69,7 +69,7 @@ START_TEST(header_fields)
 	struct session_reader *r;
 	struct made m;
 
-	made__init(&m, &h, 0);
+	made__init(&m, &h, 0, false);
 	made__finish(&m);
 	read_header(&m, &r);
 	ck_assert_uint_eq(got.version, 1);
@@ -107,7 +107,7 @@ START_TEST(header_unknown)
 	struct session_reader *r;
 	struct made m;
 
-	made__init(&m, &h, 0);
+	made__init(&m, &h, 0, false);
 	made__finish(&m);
 	read_header(&m, &r);
 	ck_assert_ptr_null(got.cwd);
@@ -130,7 +130,7 @@ static struct session_footer totals(const struct ljm_event *evs, size_t n, uint6
 	struct made m;
 	struct told t;
 
-	made__init(&m, &h, 0);
+	made__init(&m, &h, 0, false);
 	for (size_t i = 0; i < n; i++)
 		made__event(&m, &evs[i]);
 	made__finish(&m);
@@ -217,7 +217,7 @@ START_TEST(long_names)
 
 	memset(name, 'n', n);
 	sym.name = name;
-	made__init(&m, &h, 0);
+	made__init(&m, &h, 0, false);
 	ck_assert_int_eq(session_writer__event(m.w, &ev), 0);
 	ck_assert_int_eq(session_writer__symbol(m.w, &sym), 0);
 	sym.name_len = n;

@@ -90,9 +90,9 @@ void told__event(FILE *out, const struct ljm_event *ev)
 {
 	fprintf(out,
 		"event %d vm %d src %d addr %" PRIx64 " num %" PRIu64 " old %" PRIx64 "+%" PRIu64
-		" new %" PRIx64 "+%" PRIu64 "\n",
+		" new %" PRIx64 "+%" PRIu64 " stack %" PRIu64 "\n",
 		ev->kind, ev->vmstate, ev->loc.source, ev->loc.addr, ev->loc.num, ev->old_addr,
-		ev->old_size, ev->new_addr, ev->new_size);
+		ev->old_size, ev->new_addr, ev->new_size, ev->stack);
 }
 
 void told__symbol(FILE *out, const struct ljm_symbol *sym)
@@ -118,6 +118,23 @@ void told__mark(FILE *out, const struct session_mark *m)
 	fprintf(out, "mark %d at %" PRIu64 " ns %" PRIu64, m->kind, m->event_no, m->time_ns);
 	put_name(out, m->name, m->name_len);
 	fputc('\n', out);
+}
+
+void told__module(FILE *out, const struct session_module *m)
+{
+	fprintf(out, "module %" PRIx64 "-%" PRIx64 " offset %" PRIx64 " bias %" PRIx64, m->start,
+		m->end, m->offset, m->bias);
+	fprintf(out, " at %" PRIu64, m->event_no);
+	put_name(out, m->path, m->path_len);
+	put_name(out, m->build_id, m->build_id_len);
+	fputc('\n', out);
+}
+
+void told__stack(FILE *out, const struct session_stack *node)
+{
+	fprintf(out,
+		"stack %" PRIu64 " parent %" PRIu64 " src %d addr %" PRIx64 " num %" PRIu64 "\n",
+		node->id, node->parent, node->loc.source, node->loc.addr, node->loc.num);
 }
 
 static int on_symbol(void *ctx, const struct ljm_symbol *sym)
@@ -151,6 +168,22 @@ static int on_mark(void *ctx, const struct session_mark *m)
 
 	t->marks++;
 	told__mark(t->out, m);
+	return 0;
+}
+
+static int on_module(void *ctx, const struct session_module *m)
+{
+	struct told *t = ctx;
+
+	told__module(t->out, m);
+	return 0;
+}
+
+static int on_stack(void *ctx, const struct session_stack *node)
+{
+	struct told *t = ctx;
+
+	told__stack(t->out, node);
 	return 0;
 }
 
@@ -195,6 +228,8 @@ const struct session_handlers told_handlers = {
 	.symbol = on_symbol,
 	.event = on_event,
 	.mark = on_mark,
+	.module = on_module,
+	.stack = on_stack,
 	.time = on_time,
 	.lost = on_lost,
 	.footer = on_footer,

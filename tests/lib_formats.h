@@ -45,6 +45,8 @@ extern const struct session_handlers told_handlers;
 void told__event(FILE *out, const struct ljm_event *ev);
 void told__symbol(FILE *out, const struct ljm_symbol *sym);
 void told__mark(FILE *out, const struct session_mark *m);
+void told__module(FILE *out, const struct session_module *m);
+void told__stack(FILE *out, const struct session_stack *node);
 
 /* Reads BUF and logs it; the result of session_reader__run(), INFO filled. */
 int read_mem(const void *buf, size_t len, struct told *t, struct session_info *info);

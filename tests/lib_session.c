@@ -10,11 +10,11 @@
 
 /* ---- what should be read ---- */
 
-void made__init(struct made *m, const struct session_header *h, size_t batch_bytes)
+void made__init(struct made *m, const struct session_header *h, size_t batch_bytes, bool stacks)
 {
-	struct session_writer_opts opts = { .batch_bytes = batch_bytes };
+	struct session_writer_opts opts = { .batch_bytes = batch_bytes, .stacks = stacks };
 
-	*m = (struct made){ .state = 1 };
+	*m = (struct made){ .state = 1, .stacks = stacks };
 	m->file = tmpfile();
 	ck_assert_ptr_nonnull(m->file);
 	m->fd = fileno(m->file);
@@ -69,6 +69,8 @@ void made__event(struct made *m, const struct ljm_event *ev)
 		told.loc = (struct ljm_loc){ .source = LJM_SRC_INTERNAL };
 	if (source != LJM_SRC_INTERNAL)
 		told.vmstate = 0;
+	if (!m->stacks || ev->kind == LJM_FREE)
+		told.stack = 0;
 	told__event(m->out, &told);
 	blob__byte(&m->plain, source * 4 + ev->kind);
 	if (source == LJM_SRC_LUA || source == LJM_SRC_C)

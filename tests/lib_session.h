@@ -16,9 +16,11 @@ struct made {
 	struct blob plain;
 	uint64_t events, n[4], lost, state;
 	uint64_t ns, told_ns;
+	bool stacks;
+	uint64_t last_stack;
 };
 
-void made__init(struct made *m, const struct session_header *h, size_t batch_bytes);
+void made__init(struct made *m, const struct session_header *h, size_t batch_bytes, bool stacks);
 void made__event(struct made *m, const struct ljm_event *ev);
 void made__symbol(struct made *m, const struct ljm_symbol *sym);
 void made__finish(struct made *m);

@@ -77,6 +77,27 @@ static int on_mark(void *ctx, const struct session_mark *m)
 	return 0;
 }
 
+static int on_module(void *ctx, const struct session_module *m)
+{
+	unsigned *sum = ctx;
+
+	for (size_t i = 0; i < m->path_len; i++)
+		*sum += (unsigned char)m->path[i];
+	for (size_t i = 0; i < m->build_id_len; i++)
+		*sum += (unsigned char)m->build_id[i];
+	if (m->end < m->start)
+		abort();
+	return 0;
+}
+
+static int on_stack(void *ctx, const struct session_stack *node)
+{
+	(void)ctx;
+	if (node->loc.source < LJM_SRC_INTERNAL || node->loc.source > LJM_SRC_TRACE)
+		abort();
+	return 0;
+}
+
 /* The input: { kind, length of 2 bytes, content }*. */
 static void build(struct file *f, const uint8_t *data, size_t size)
 {
@@ -97,6 +118,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.symbol = on_symbol,
 		.event = on_event,
 		.mark = on_mark,
+		.module = on_module,
+		.stack = on_stack,
 	};
 	struct file f = { .zstd = ZSTD_createCCtx() };
 	struct session_reader *r;

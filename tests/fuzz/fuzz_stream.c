@@ -58,6 +58,23 @@ static int on_mark(void *ctx, const struct session_mark *m)
 	return 0;
 }
 
+static int on_module(void *ctx, const struct session_module *m)
+{
+	touch(ctx, m->path, m->path_len);
+	touch(ctx, m->build_id, m->build_id_len);
+	if (m->end < m->start)
+		abort();
+	return 0;
+}
+
+static int on_stack(void *ctx, const struct session_stack *node)
+{
+	(void)ctx;
+	if (node->loc.source < LJM_SRC_INTERNAL || node->loc.source > LJM_SRC_TRACE)
+		abort();
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct session_handlers handlers = {
@@ -65,6 +82,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.symbol = on_symbol,
 		.event = on_event,
 		.mark = on_mark,
+		.module = on_module,
+		.stack = on_stack,
 	};
 	struct session_reader *r = session_reader__new_mem(data, size, "fuzz");
 	const struct session_info *info;

@@ -83,6 +83,16 @@ static void put_chunk(const struct symtab *st, uint32_t site, struct strbuf *out
 		strbuf__addf(out, "[%s]", names__source(st->sites[site].source));
 }
 
+static void put_module(const struct symtab *st, uint32_t site, struct strbuf *out)
+{
+	const struct module *m = symtab__module_of(st, &st->sites[site]);
+
+	if (m)
+		names__module(st, m, out);
+	else
+		strbuf__addf(out, "[%s]", names__source(st->sites[site].source));
+}
+
 static void put_trace(const struct symtab *st, uint32_t site, struct strbuf *out)
 {
 	if (st->sites[site].source == LJM_SRC_TRACE)
@@ -120,6 +130,7 @@ enum field_id {
 	F_SYMBOL,
 	F_FUNC,
 	F_CHUNK,
+	F_MODULE,
 	F_TRACE,
 	F_VMSTATE,
 	F_MAX,
@@ -163,6 +174,7 @@ static const struct field fields[F_MAX] = {
 		     .text = names__func,
 		     .has_func = true },
 	[F_CHUNK] = TEXT("chunk", "Chunk", put_chunk),
+	[F_MODULE] = TEXT("module", "Module", put_module),
 	[F_TRACE] = TEXT("trace", "Trace", put_trace),
 	[F_VMSTATE] = TEXT("vmstate", "VM State", put_vmstate),
 };
@@ -187,6 +199,7 @@ static const struct {
 	{ "func", { &fields[F_SOURCE], &fields[F_FUNC] } },
 	{ "chunk", { &fields[F_CHUNK] } },
 	{ "source", { &fields[F_SOURCE] } },
+	{ "module", { &fields[F_MODULE] } },
 	{ "trace", { &fields[F_TRACE] } },
 	{ "vmstate", { &fields[F_VMSTATE] } },
 };

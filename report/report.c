@@ -18,6 +18,7 @@ enum { N_VIEWS = sizeof(views) / sizeof(views[0]) };
 
 static struct {
 	struct view_opts view;
+	struct symbolizer_opts symbols;
 	const char *input, *format, *metric, *sort, *fields;
 	bool force, stdio, with_close, nr_samples;
 } opt;
@@ -29,7 +30,7 @@ static const struct option options[] = {
 	OPT_STRING(0, "metric", &opt.metric, "NAME",
 		   "what counts: allocated, live, leaked, freed or count"),
 	OPT_STRING('s', "sort", &opt.sort, "KEYS",
-		   "group by line, symbol, func, chunk, source, trace, vmstate"),
+		   "group by line, symbol, func, chunk, module, source, trace, vmstate"),
 	OPT_STRING('F', "fields", &opt.fields, "FIELDS",
 		   "columns, '+' adds: overhead, allocated, allocs, reallocs, count, live, "
 		   "blocks, leaked, leaked-blocks, freed, frees, events and sort keys"),
@@ -38,6 +39,8 @@ static const struct option options[] = {
 	OPT_DOUBLE(0, "percent-limit", &opt.view.percent_limit, "PERCENT",
 		   "show no row with less overhead"),
 	OPT_BOOL(0, "with-close", &opt.with_close, "count what lua_close() frees, too"),
+	OPT_GROUP("Names of C functions"),
+	SYMBOLIZER_OPTIONS(opt.symbols),
 	OPT_GROUP("How it is shown"),
 	OPT_STRING(0, "format", &opt.format, "NAME", "table, or memprof: as luajit-parse-memprof"),
 	OPT_BOOL(0, "leak-only", &opt.view.leak_only, "memprof: the heap summary only"),
@@ -48,7 +51,8 @@ static const struct option options[] = {
 	OPT_BOOL(0, "header-only", &opt.view.header_only, "show that only"),
 	OPT_BOOL(0, "stdio", &opt.stdio, "print text, which is all there is"),
 	OPT_BOOL('q', "quiet", &opt.view.quiet, "no comment lines, no warnings"),
-	OPT_BOOL('v', "verbose", &opt.view.verbose, "say more about the recording"),
+	OPT_BOOL('v', "verbose", &opt.view.verbose,
+		 "say more about the recording, the code of C functions, and traces"),
 	OPT_END(),
 };
 
@@ -112,10 +116,30 @@ static int report__read(struct aggregate *a, int n, const char **paths)
 	return corrupt;
 }
 
+/* Prints the view, with names of C functions out of their modules. */
+static int report__print(struct aggregate *a, const struct view_ops *view)
+{
+	struct symtab *st = a->symtab;
+	struct term term;
+	int err;
+
+	if (!opt.symbols.off) {
+		st->symbolizer = symbolizer__new(&opt.symbols, &st->strings);
+		if (!st->symbolizer)
+			return -ENOMEM;
+	}
+	term__begin(&term);
+	err = view->print(a, &opt.view, &term);
+	term__end(&term);
+	if (!opt.view.quiet)
+		symbolizer__warn(st->symbolizer);
+	symbolizer__save(st->symbolizer);
+	return err;
+}
+
 static int report__run(int n, const char **paths, const struct view_ops *view)
 {
 	struct aggregate *a = aggregate__new();
-	struct term term;
 	int err, corrupt;
 
 	if (!a)
@@ -128,11 +152,8 @@ static int report__run(int n, const char **paths, const struct view_ops *view)
 	if (!err && opt.view.metric->needs_leaked && !a->totals.has_leaked)
 		err = err__set(-ENODATA, "no full collection was recorded, so what leaked is not "
 					 "known (--metric live shows what was alive)");
-	if (!err) {
-		term__begin(&term);
-		err = view->print(a, &opt.view, &term);
-		term__end(&term);
-	}
+	if (!err)
+		err = report__print(a, view);
 	aggregate__delete(a);
 	return err ? err : corrupt;
 }

@@ -284,12 +284,25 @@ static int text__put(struct text *t)
 	return 0;
 }
 
+/* All rows are printed, so all C functions get their names. */
+static int text__symbolize(struct aggregate *a)
+{
+	int ret = 0;
+	uint32_t site;
+
+	for (site = 0; site < a->n_stats && ret >= 0; site++)
+		ret = symtab__symbolize(a->symtab, site, false);
+	return ret < 0 ? ret : 0;
+}
+
 static int memprof__print(struct aggregate *a, const struct view_opts *o, struct term *term)
 {
 	struct text t = { .a = a, .o = o };
-	int err = rows__make(&t.rows, a, text__name, &t);
+	int err = text__symbolize(a);
 
 	(void)term;
+	if (!err)
+		err = rows__make(&t.rows, a, text__name, &t);
 	if (!err)
 		err = text__put(&t);
 	strbuf__exit(&t.out);

@@ -70,6 +70,8 @@ static void cell__text(struct table *t, const struct row *row, const struct fiel
 		strbuf__addstr(&t->cell, "  ");
 	}
 	strbuf__addstr(&t->cell, table__key(t, row, f));
+	if (f->has_func && t->o->verbose)
+		names__detail(t->a->symtab, row->site, &t->cell);
 	if (!t->o->separator || strlen(t->o->separator) != 1)
 		return;
 	sep = t->o->separator[0];
@@ -245,6 +247,63 @@ static int table__select(struct table *t)
 	return 0;
 }
 
+/* Whether names of C functions stand in the rows. */
+static bool table__has_names(const struct table *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->o->keys.n; i++)
+		if (t->o->keys.at[i]->has_func)
+			return true;
+	return false;
+}
+
+/* Looks into the modules that rows to be printed need, and into no others.
+ * The number of sites that may have got another name, or -ENOMEM. */
+static int table__symbolize(struct table *t)
+{
+	bool *printed = calloc(t->rows.n + 1, sizeof(*printed));
+	int n = 0, ret = 0;
+	uint32_t site;
+	size_t i;
+
+	if (!printed)
+		return err__set(-ENOMEM, "out of memory for names");
+	for (i = 0; i < t->n; i++)
+		printed[t->order[i] - t->rows.at] = true;
+	for (site = 0; site < t->a->n_stats && ret >= 0; site++) {
+		if (t->rows.of_site[site] == HASHMAP_NONE || !printed[t->rows.of_site[site]])
+			continue;
+		ret = symtab__symbolize(t->a->symtab, site, t->o->verbose);
+		n += ret;
+	}
+	free(printed);
+	return ret < 0 ? ret : n;
+}
+
+static int table__make_rows(struct table *t)
+{
+	int err = rows__make(&t->rows, t->a, table__name, t);
+
+	return err ? err : table__select(t);
+}
+
+/* Rows have names of their own until those to be printed get better ones: two
+ * may become one by that, and others come up in its place. */
+static int table__make(struct table *t)
+{
+	int ret = table__make_rows(t);
+
+	while (!ret && table__has_names(t) && (ret = table__symbolize(t)) > 0) {
+		rows__exit(&t->rows);
+		free(t->order);
+		t->order = NULL;
+		t->total = 0;
+		ret = table__make_rows(t);
+	}
+	return ret;
+}
+
 /* ---- the whole ---- */
 
 /* The texts of the multi-line chunks that the printed rows name. */
@@ -315,8 +374,7 @@ static int table__print(struct aggregate *a, const struct view_opts *o, struct t
 	if (!o->quiet)
 		summary__print(a, o, &t.out);
 	if (!o->header_only) {
-		err = rows__make(&t.rows, a, table__name, &t);
-		err = err ? err : table__select(&t);
+		err = table__make(&t);
 		err = err ? err : table__put(&t);
 	}
 	if (!err && (t.out.failed || t.cell.failed))

@@ -61,14 +61,14 @@ bool describe_proto(struct agent_vm *vm, const uint8_t *pt, const struct lj_plac
 	const char *name;
 	lua_Debug ar;
 
-	if (!entry || (*entry & KNOWN_NAMELESS)) {
+	if (!entry || ((*entry & KNOWN_NAMELESS) && at->L)) {
 		name = function_name(vm, at, &ar);
 		if ((!entry || name[0]) && !put_proto(vm, pt, name))
 			return false;
 		if (entry)
 			*entry &= ~KNOWN_NAMELESS;
 		else
-			add_known(vm, pt, 0);
+			add_known(vm, pt, at->L ? 0 : KNOWN_NAMELESS);
 	}
 	vm->last_pt[1] = vm->last_pt[0];
 	vm->last_pt[0] = pt;

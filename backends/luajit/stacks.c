@@ -8,7 +8,7 @@
 
 /* What a frame is, as one number that is never used again for another: the
  * sequence number stands for a prototype's or trace's life. */
-enum { SITE_LUA = 1, SITE_C = 2, SITE_TRACE = 3, SITE_CUT = 4 };
+enum { SITE_LUA = 1, SITE_LINE = 2, SITE_C = 3, SITE_TRACE = 4, SITE_CUT = 5 };
 
 static uint64_t site_key(unsigned kind, uint64_t what, uint64_t detail)
 {
@@ -72,9 +72,13 @@ static uint32_t node_of(struct agent_vm *vm, uint32_t parent, uint64_t site, con
 
 /* ---- the site of a frame ---- */
 
+/* Where the frame's own PC says nothing (after the exit of a trace), AT may
+ * still know the line, in num. */
 static uint32_t lua_node(struct agent_vm *vm, uint32_t parent, const struct lj_frame_site *site,
 			 const struct lj_place *at)
 {
+	unsigned kind = SITE_LUA;
+	uint64_t detail = site->pos;
 	struct ljm_loc loc = { .source = LJM_SRC_LUA, .addr = (uint64_t)(uintptr_t)site->pt };
 	uintptr_t *entry;
 
@@ -83,11 +87,15 @@ static uint32_t lua_node(struct agent_vm *vm, uint32_t parent, const struct lj_f
 	entry = known__find(&vm->known, site->pt);
 	if (!entry)
 		return 0;
-	if (site->pos != UINT32_MAX)
+	if (site->pos != UINT32_MAX) {
 		loc.num = lj_line(&vm->lay, site->pt, site->pos);
+	} else {
+		loc.num = detail = at->num;
+		kind = SITE_LINE;
+	}
 	if (loc.num > INT32_MAX)
 		loc.num = 0;
-	return node_of(vm, parent, site_key(SITE_LUA, known__seq(&vm->known, entry), site->pos), &loc);
+	return node_of(vm, parent, site_key(kind, known__seq(&vm->known, entry), detail), &loc);
 }
 
 static uint32_t frame_node(struct agent_vm *vm, uint32_t parent, const struct lj_frame *frame,
@@ -143,12 +151,12 @@ static unsigned common_tail(const struct stack_walk *new, const struct stack_wal
 	return i;
 }
 
-/* NAMED: frames are levels of the API from 0 on, so that their functions can
- * be asked for their names. */
+/* LEAF is the innermost place.  When it has a thread, frames are levels of the
+ * API from 0 on, so that their functions can be asked for their names. */
 static uint32_t walk_nodes(struct agent_vm *vm, struct stack_walk *new, const struct stack_walk *old,
-			   bool named)
+			   const struct lj_place *leaf)
 {
-	struct lj_place at = { .L = named ? new->L : NULL };
+	struct lj_place at = { .L = leaf->L };
 	unsigned where = 0, i = common_tail(new, old, &where);
 	uint32_t node = i < new->n ? old->nodes[where] : new->below, left;
 
@@ -156,6 +164,7 @@ static uint32_t walk_nodes(struct agent_vm *vm, struct stack_walk *new, const st
 		new->nodes[left] = old->nodes[where + (left - i)];
 	while (i-- > 0) {
 		at.level = (int)i;
+		at.num = i == 0 && leaf->where == LJ_AT_LINE && leaf->level == 0 ? leaf->num : 0;
 		node = frame_node(vm, node, &new->frames[i], &at);
 		if (!node) {
 			new->n = 0; /* nothing to be compared with */
@@ -209,11 +218,11 @@ uint32_t stacks__node(struct agent_vm *vm, const struct lj_place *at)
 	struct stacks *s = vm->stacks;
 	struct stack_walk *old = &s->walk[s->now], *new = &s->walk[s->now ^ 1];
 	bool traced = at->where == LJ_AT_TRACE, cut;
-	lua_State *L = traced ? (lua_State *)lj_ptr(vm->g, vm->lay.g_cur_l) : at->L;
+	lua_State *L = (lua_State *)lj_ptr(vm->g, vm->lay.g_cur_l);
 	const uint64_t *base;
 	uint32_t node;
 
-	if (!L || (at->where == LJ_AT_VM && at->num != LJ_VM_LUA))
+	if (!L || at->where == LJ_AT_VM)
 		return 0;
 	base = traced ? lj_trace_base(&vm->lay, vm->g) : lj_base(&vm->lay, L);
 	if (!base)
@@ -224,7 +233,7 @@ uint32_t stacks__node(struct agent_vm *vm, const struct lj_place *at)
 	if (traced)
 		drop_trace_function(vm, new, at);
 	new->below = cut ? cut_node(vm) : s->across ? resumer_node(vm, L, s->most - new->n) : 0;
-	node = walk_nodes(vm, new, old, !traced);
+	node = walk_nodes(vm, new, old, at);
 	s->now ^= 1;
 	if (traced && (node || !new->n))
 		node = trace_node(vm, node, at);

@@ -129,7 +129,7 @@ static inline bool lj_locate__caller(const struct lj_layout *lay, const uint64_t
 	}
 	fn = LJ_PTR(prev[-1]);
 	at->level = 1;
-	return fn[lay->f_ffid] == 0 && lj_locate__pc(lay, fn, pc, at);
+	return prev[-1] >> 47 == lay->tag_func && fn[lay->f_ffid] == 0 && lj_locate__pc(lay, fn, pc, at);
 }
 
 static inline void lj_locate__frame(const struct lj_layout *lay, const struct lj_api *api,
@@ -146,6 +146,15 @@ static inline void lj_locate__frame(const struct lj_layout *lay, const struct lj
 	fn = LJ_PTR(base[-2]);
 	if (fn == (const uint8_t *)L)
 		goto slow; /* a dummy frame of an error about to be raised */
+	if (base[-2] >> 47 != lay->tag_func) {
+		/* A built-in has put a result over its own function, and the
+		 * API must not look at that either.  (Some handlers do so
+		 * before they allocate: ffh_resume() in lib_base.c.) */
+		at->L = NULL;
+		at->num = LJ_VM_C;
+		lj_locate__caller(lay, base, at);
+		return;
+	}
 	if (fn[lay->f_ffid] == 1) {
 		at->where = LJ_AT_CFUNC;
 		at->num = 1;

@@ -28,7 +28,9 @@ static inline unsigned lj_walk(const struct lj_layout *lay, lua_State *L, const 
 	*cut = false;
 	while (at > bottom) {
 		link = *at;
-		if (LJ_PTR(at[-1]) != (uint8_t *)L && (link & 7) != 3) { /* no dummy, no vararg frame */
+		/* Neither dummy frames, nor vararg ones, nor a built-in that has
+		 * put its result over its function. */
+		if (at[-1] >> 47 == lay->tag_func && (link & 7) != 3) {
 			if (n == most) {
 				*cut = true;
 				break;

@@ -262,6 +262,39 @@ START_TEST(zstd_sees_plain_stream)
 }
 END_TEST
 
+/* ---- files of versions that were ever written ---- */
+
+/* Two batches, in each: a time, a function and a trace with details, 8 events
+ * of kinds 1 2 3 1 2 3 1 2 and sources 1 2 3 4 1 2 3 4, and before the fifth a
+ * mark, 2 lost events, a module and a stack node. */
+START_TEST(golden_version_1)
+{
+	struct blob s = blob__load("session/version-1.ljm.zst");
+	struct session_info info;
+	struct told t;
+
+	ck_assert_int_eq(read_mem(s.p, s.len, &t, &info), 0);
+	ck_assert_msg(info.state == SESSION_COMPLETE, "%s", info.damage);
+	ck_assert_uint_eq(t.headers, 1);
+	ck_assert_uint_eq(t.events, 16);
+	ck_assert_uint_eq(t.symbols, 4);
+	ck_assert_uint_eq(t.marks, 2);
+	ck_assert_uint_eq(t.times, 2);
+	ck_assert_uint_eq(t.lost, 4);
+	ck_assert_uint_eq(t.footer.n_alloc, 6);
+	ck_assert_uint_eq(t.footer.n_free, 6);
+	ck_assert_uint_eq(t.footer.n_realloc, 4);
+	ck_assert_ptr_nonnull(
+		strstr(t.text, "symbol 2 table 0 addr 1000 line 1 6:@x.lua 1:f last 9"));
+	ck_assert_ptr_nonnull(strstr(t.text, "parent 1/0 root 0 link 0 type 3"));
+	ck_assert_ptr_nonnull(
+		strstr(t.text, "module 1000-2000 offset 0 bias 0 at 4 9:/lib/x.so 2:ab"));
+	ck_assert_ptr_nonnull(strstr(t.text, "stack 2 parent 1 src 2 addr 1000 num 5"));
+	told__exit(&t);
+	blob__exit(&s);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	Suite *s = suite_create("session");
@@ -270,6 +303,7 @@ static Suite *suite(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, round_trip, 0, 15);
 	tcase_add_loop_test(t, zstd_sees_plain_stream, 0, 5);
+	tcase_add_test(t, golden_version_1);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -1,8 +1,9 @@
 /* diff_match.c - which functions of two sides are the same; see diff_match.h.
  *
- * A function is what has the same chunk and lines.  Its name is that of any of
- * its prototypes, on any side: a name is known only when the function was seen
- * running, and a trace tells of functions that were not.
+ * On one side a function is what has the same chunk and lines, whatever name it
+ * was called by.  A name is known only when the function was seen running, and
+ * a trace tells of functions that were not: such a one is given the name that
+ * another side has for its lines, unless its own side has that elsewhere.
  */
 #include "report/diff.h"
 
@@ -29,6 +30,7 @@ void diff_match__exit(struct diff_match *m)
 {
 	free(m->funcs);
 	hashmap__exit(&m->map);
+	hashmap__exit(&m->names);
 	free(m->of_proto);
 	free(m->labels);
 	free(m->target);
@@ -53,9 +55,9 @@ bool diff__has_site(const struct diff *d, size_t side, uint32_t site)
 
 /* ---- functions out of prototypes ---- */
 
-static uint32_t match__intern(struct diff_match *m, const struct proto *p)
+/* The first function with the lines of P, or HASHMAP_NONE. */
+static uint32_t match__head(const struct diff_match *m, const struct proto *p, uint64_t hash)
 {
-	uint64_t hash = hash__u64x2(hash__u64x2(p->chunk, p->first_line), p->last_line);
 	uint32_t pos, id;
 
 	for (id = hashmap__first(&m->map, hash, &pos); id != HASHMAP_NONE;
@@ -63,18 +65,37 @@ static uint32_t match__intern(struct diff_match *m, const struct proto *p)
 		if (m->funcs[id].chunk == p->chunk && m->funcs[id].first_line == p->first_line &&
 		    m->funcs[id].last_line == p->last_line)
 			return id;
-	if (GROW(m->funcs, m->cap_funcs, m->n_funcs) ||
-	    hashmap__add(&m->map, hash, (uint32_t)m->n_funcs))
+	return HASHMAP_NONE;
+}
+
+static uint32_t match__intern(struct diff_match *m, const struct proto *p)
+{
+	uint64_t hash = hash__u64x2(hash__u64x2(p->chunk, p->first_line), p->last_line);
+	uint32_t head = match__head(m, p, hash), last = head, id;
+
+	for (id = head; id != HASHMAP_NONE; last = id, id = m->funcs[id].next)
+		if (m->funcs[id].name == p->func)
+			return id;
+	id = (uint32_t)m->n_funcs;
+	if (GROW(m->funcs, m->cap_funcs, id) ||
+	    (head == HASHMAP_NONE && hashmap__add(&m->map, hash, id)))
 		return HASHMAP_NONE;
-	m->funcs[m->n_funcs] = (struct diff_func){ p->chunk, p->func, p->first_line, p->last_line };
-	return (uint32_t)m->n_funcs++;
+	if (last != HASHMAP_NONE)
+		m->funcs[last].next = id;
+	m->funcs[id] = (struct diff_func){ .chunk = p->chunk,
+					   .name = p->func,
+					   .first_line = p->first_line,
+					   .last_line = p->last_line,
+					   .head = head == HASHMAP_NONE ? id : head,
+					   .next = HASHMAP_NONE };
+	m->n_funcs++;
+	return id;
 }
 
 static int match__add_protos(struct diff *d)
 {
 	const struct symtab *st = d->symtab;
 	struct diff_match *m = &d->match;
-	struct diff_func *f;
 	size_t i;
 
 	m->of_proto = malloc((st->n_protos + 1) * sizeof(*m->of_proto));
@@ -89,8 +110,6 @@ static int match__add_protos(struct diff *d)
 		m->of_proto[i] = match__intern(m, p);
 		if (m->of_proto[i] == HASHMAP_NONE)
 			return -ENOMEM;
-		f = &m->funcs[m->of_proto[i]];
-		f->name = f->name == STR_NONE ? p->func : f->name;
 	}
 	return 0;
 }
@@ -126,6 +145,106 @@ static uint32_t func__name(const struct diff_func *f)
 {
 	return f->first_line + 1 > 1 ? f->name : NAME_SINGLE;
 }
+
+/* ---- the name a function has on a side ---- */
+
+static struct diff_label *match__at(struct diff_match *m, size_t side, uint32_t func)
+{
+	return &m->labels[side * m->n_funcs + func];
+}
+
+static uint64_t name__hash(const struct diff_func *f, size_t side)
+{
+	return hash__u64x2((uint64_t)f->chunk << 32 | f->name, side);
+}
+
+/* Notes the names that each side has. */
+static int match__add_names(struct diff *d)
+{
+	struct diff_match *m = &d->match;
+	size_t i, n = d->n_sides * m->n_funcs;
+
+	if (n >= HASHMAP_NONE)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		const struct diff_func *f = &m->funcs[i % m->n_funcs];
+
+		if (m->labels[i].used && f->name != STR_NONE &&
+		    hashmap__add(&m->names, name__hash(f, i / m->n_funcs), (uint32_t)i))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool match__has_name(const struct diff_match *m, size_t side, const struct diff_func *f)
+{
+	uint64_t hash = name__hash(f, side);
+	uint32_t pos, id;
+
+	for (id = hashmap__first(&m->names, hash, &pos); id != HASHMAP_NONE;
+	     id = hashmap__next(&m->names, hash, &pos)) {
+		const struct diff_func *g = &m->funcs[id % m->n_funcs];
+
+		if (id / m->n_funcs == side && g->chunk == f->chunk && g->name == f->name)
+			return true;
+	}
+	return false;
+}
+
+static uint32_t match__self(struct diff_match *m, size_t side, uint32_t func)
+{
+	uint32_t head = m->funcs[func].head, id;
+
+	for (id = head; id != HASHMAP_NONE; id = m->funcs[id].next)
+		if (m->funcs[id].name != STR_NONE && match__at(m, side, id)->used)
+			return id;
+	for (id = head; id != HASHMAP_NONE; id = m->funcs[id].next)
+		if (m->funcs[id].name != STR_NONE && !match__has_name(m, side, &m->funcs[id]))
+			return id;
+	return func;
+}
+
+static int match__find_selves(struct diff *d)
+{
+	struct diff_match *m = &d->match;
+	uint32_t func;
+	size_t side;
+
+	if (match__add_names(d))
+		return -ENOMEM;
+	for (side = 0; side < d->n_sides; side++)
+		for (func = 0; func < m->n_funcs; func++) {
+			struct diff_label *l = match__at(m, side, func);
+
+			if (!l->used)
+				continue;
+			l->self = match__self(m, side, func);
+			match__at(m, side, l->self)->is_self = true;
+		}
+	return 0;
+}
+
+/* What has another name takes the label of that. */
+static void match__copy_labels(struct diff *d)
+{
+	struct diff_match *m = &d->match;
+	uint32_t func;
+	size_t side;
+
+	for (side = 0; side < d->n_sides; side++)
+		for (func = 0; func < m->n_funcs; func++) {
+			struct diff_label *l = match__at(m, side, func);
+			const struct diff_label *self;
+
+			if (!l->used)
+				continue;
+			self = match__at(m, side, l->self);
+			l->canon = self->canon;
+			l->by_name = self->by_name;
+		}
+}
+
+/* ---- functions of one name ---- */
 
 #define CMP(a, b) \
 	do { \
@@ -244,7 +363,7 @@ static int match__label(struct diff *d)
 	for (i = 0; i < n; i++) {
 		uint32_t func = (uint32_t)(i % m->n_funcs);
 
-		if (m->labels[i].used)
+		if (m->labels[i].is_self)
 			seen[n_seen++] = (struct seen){ m->funcs[func], func, i / m->n_funcs };
 	}
 	qsort(seen, n_seen, sizeof(*seen), seen__cmp);
@@ -263,7 +382,10 @@ int diff_match__make(struct diff *d)
 	if (!m->labels)
 		return diff__no_memory();
 	match__mark_used(d);
-	if (match__label(d) || (d->o.fuzzy && diff_match__lines(d)))
+	if (match__find_selves(d) || match__label(d))
+		return diff__no_memory();
+	match__copy_labels(d);
+	if (d->o.fuzzy && diff_match__lines(d))
 		return diff__no_memory();
 	return 0;
 }

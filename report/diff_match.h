@@ -15,18 +15,21 @@
 
 struct diff;
 
-/* Prototypes with the same chunk and lines. */
+/* Prototypes with the same chunk, lines and name. */
 struct diff_func {
 	uint32_t chunk, name; /* name may be STR_NONE */
 	uint64_t first_line, last_line; /* last_line 0: unknown */
+	uint32_t head, next; /* the functions with the same chunk and lines */
 };
 
 /* What a function is called on a side: after CANON, which may be another
  * function of the same chunk and name. */
 struct diff_label {
+	uint32_t self; /* itself under the name it has on this side */
 	uint32_t canon;
 	bool by_name; /* its name is enough; else its first line belongs to it */
-	bool used;
+	bool used; /* the side has it */
+	bool is_self; /* it is the self of one that the side has */
 };
 
 enum { DIFF_SITE_FUZZY = 1, DIFF_SITE_DISPLACED = 2 };
@@ -34,7 +37,7 @@ enum { DIFF_SITE_FUZZY = 1, DIFF_SITE_DISPLACED = 2 };
 struct diff_match {
 	struct diff_func *funcs;
 	size_t n_funcs, cap_funcs;
-	struct hashmap map;
+	struct hashmap map, names;
 	uint32_t *of_proto; /* function of each prototype, or HASHMAP_NONE */
 	struct diff_label *labels; /* [side * n_funcs + func] */
 	size_t n_sites;

@@ -21,8 +21,8 @@ enum {
 
 struct stack_node {
 	uint32_t parent; /* node; of the root: itself */
-	uint32_t site;	 /* SITE_NONE: the root, or frames that were left out */
-	uint32_t depth;	 /* of the root 0 */
+	uint32_t site; /* SITE_NONE: the root, or frames that were left out */
+	uint32_t depth; /* of the root 0 */
 };
 
 /* All zero is empty; stacks__begin_session() makes the root. */

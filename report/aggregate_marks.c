@@ -1,0 +1,121 @@
+/* aggregate_marks.c - what a mark or a time changes: snapshots of what is alive,
+ * and where the window begins and ends.  Called by the reader of a session.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/aggregate_run.h"
+
+int snapshot__take(struct snapshot *snap, const struct aggregate *a, uint64_t event_no)
+{
+	struct site_live *at;
+	size_t i;
+
+	/* A mark repeated with nothing in between costs nothing. */
+	if (snap->taken && snap->event_no == event_no)
+		return 0;
+	at = realloc(snap->at, (a->n_stats + 1) * sizeof(*at));
+	if (!at)
+		return aggregate__no_memory();
+	for (i = 0; i < a->n_stats; i++)
+		at[i] = site_stats__live(&a->stats[i]);
+	*snap = (struct snapshot){ at, a->n_stats, true, event_no };
+	return 0;
+}
+
+/* ---- the window ---- */
+
+void run__begin_window(struct aggregate_run *run, const struct window *w)
+{
+	run->window = *w;
+	if ((w->kind == WINDOW_TIME && w->from_ns) || (w->kind == WINDOW_MARKS && w->from))
+		run->state = RUN_BEFORE;
+}
+
+/* From here on events count: the heap is as large as it is. */
+static void run__open(struct aggregate_run *run)
+{
+	run->state = RUN_COUNTS;
+	run->peak = 0;
+	run__note_peak(run);
+}
+
+static void run__window_time(struct aggregate_run *run)
+{
+	const struct window *w = &run->window;
+
+	if (w->kind != WINDOW_TIME)
+		return;
+	if (run->state == RUN_BEFORE && run->now_ns >= w->from_ns)
+		run__open(run);
+	if (run->state == RUN_COUNTS && run->now_ns >= w->to_ns)
+		run->state = RUN_AFTER;
+}
+
+static bool mark__is(const struct session_mark *m, const char *name)
+{
+	return m->kind == SESSION_MARK_USER && strlen(name) == m->name_len &&
+	       !memcmp(name, m->name, m->name_len);
+}
+
+static void run__window_mark(struct aggregate_run *run, const struct session_mark *m)
+{
+	const struct window *w = &run->window;
+
+	if (w->kind != WINDOW_MARKS)
+		return;
+	if (run->state == RUN_BEFORE && mark__is(m, w->from))
+		run__open(run);
+	else if (run->state == RUN_COUNTS && w->to && mark__is(m, w->to))
+		run->state = RUN_AFTER;
+}
+
+/* ---- the handlers ---- */
+
+static int run__note_mark(struct aggregate *a, const struct session_mark *m)
+{
+	struct aggregate_run *run = a->run;
+	struct timeline *t = &run->summary->timeline;
+
+	run->summary->n_user_marks += m->kind == SESSION_MARK_USER;
+	if (!(a->measure & MEASURE_TIMELINE))
+		return 0;
+	if (timeline__mark(t, t->by_time ? m->time_ns : run->n_events + run->n_skipped, m))
+		return aggregate__no_memory();
+	return 0;
+}
+
+int aggregate__mark(void *ctx, const struct session_mark *m)
+{
+	struct aggregate *a = ctx;
+	struct aggregate_run *run = a->run;
+	int err = run__note_mark(a, m);
+
+	if (err || run->state == RUN_CLOSED)
+		return err;
+	err = run__drain(a);
+	if (err)
+		return err;
+	run__window_mark(run, m);
+	if (m->kind == SESSION_MARK_CLOSE && !a->count_after_close)
+		run->state = run->state == RUN_COUNTS ? RUN_CLOSED : RUN_AFTER;
+	if (run->state != RUN_COUNTS)
+		return 0;
+	if (m->kind == SESSION_MARK_SCRIPT_END)
+		return snapshot__take(&run->script_end, a, run->n_events);
+	if (m->kind == SESSION_MARK_FULL_GC)
+		return snapshot__take(&run->full_gc, a, run->n_events);
+	return 0;
+}
+
+int aggregate__time(void *ctx, uint64_t time_ns)
+{
+	struct aggregate *a = ctx;
+	int err = run__drain(a); /* the queued events are of the time before */
+
+	a->run->now_ns = time_ns;
+	a->run->summary->has_time = true;
+	a->run->summary->timeline.by_time = true;
+	run__window_time(a->run);
+	return err;
+}

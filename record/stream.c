@@ -52,7 +52,7 @@ static void nap(struct drain *d)
 /* Ends when the target has ended and the ring is empty. */
 static int move_events(struct stream *s, struct drain *d)
 {
-	uint64_t batch_since = now_ns();
+	uint64_t batch_since = now_ns(), written = session_writer__bytes(s->writer);
 	bool ended;
 	long n;
 
@@ -64,10 +64,13 @@ static int move_events(struct stream *s, struct drain *d)
 		wake_producer(d->ring);
 		if (n == 0 && ended)
 			return 0;
-		if (session_writer__pending(s->writer) == 0)
+		if (session_writer__bytes(s->writer) != written) { /* a batch was full */
+			written = session_writer__bytes(s->writer);
 			batch_since = now_ns();
-		else if (n == 0 && now_ns() - batch_since > BATCH_NS)
+		} else if (n == 0 && now_ns() - batch_since > BATCH_NS) {
 			n = session_writer__flush(s->writer);
+			batch_since = now_ns();
+		}
 		if (n < 0)
 			return (int)n;
 		if (n == 0)

@@ -21,7 +21,7 @@ chmod +x bin/apt-get bin/pkg-config bin/sudo
 run env -i PATH="$TMPDIR/bin" sh "$LJPERF_SOURCE/deps.sh"
 asked=$(cat asked 2>/dev/null)
 for package in gcc make mandoc libluajit-5.1-dev libelf-dev libdw-dev libzstd-dev libarchive-dev libiberty-dev \
-	elfutils check; do
+	libpcre2-dev elfutils check; do
 	like "asks apt for $package" " $asked " "*install -y --no-install-recommends* $package *"
 done
 is "fails when the libraries are still missing" "$status" 1

@@ -1,4 +1,4 @@
-/* rows.c - sites put together under names; see rows.h. */
+/* rows.c - cells put together under names; see rows.h. */
 #include "report/rows.h"
 
 #include <errno.h>
@@ -10,10 +10,19 @@
 
 void rows__exit(struct rows *r)
 {
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		measures__exit(&r->at[i].more);
 	strpool__exit(&r->names);
 	free(r->at);
-	free(r->of_site);
+	free(r->of_cell);
 	memset(r, 0, sizeof(*r));
+}
+
+static int rows__no_memory(void)
+{
+	return err__set(-ENOMEM, "out of memory for the rows");
 }
 
 static bool stats__is_empty(const struct site_stats *s)
@@ -34,19 +43,11 @@ static void stats__add(struct site_stats *to, const struct site_stats *s)
 	to->out_bytes += s->out_bytes;
 }
 
-static void live__add(struct site_live *to, const struct site_live *from)
-{
-	to->bytes += from->bytes;
-	to->blocks += from->blocks;
-}
-
 /* One line may be of several functions: the row is called after the one that
  * allocated most there, and among equals after the one seen first. */
-static void row__name_func(struct row *row, const struct aggregate *a, uint32_t site)
+static void row__name_func(struct row *row, const struct aggregate *a, uint32_t site, u128 bytes)
 {
 	const struct site *s = &a->symtab->sites[site];
-	const struct site_stats *st = &a->stats[site];
-	u128 bytes = st->alloc_bytes + st->realloc_new;
 	uint32_t func;
 
 	if (s->source != LJM_SRC_LUA)
@@ -58,55 +59,140 @@ static void row__name_func(struct row *row, const struct aggregate *a, uint32_t 
 	row->func_bytes = bytes;
 }
 
-static void row__add(struct row *row, const struct aggregate *a, uint32_t site)
+static void row__add(struct row *row, const struct aggregate *a, uint32_t cell)
 {
-	stats__add(&row->stats, &a->stats[site]);
-	if (site < a->n_live)
-		live__add(&row->live, &a->live[site]);
-	if (site < a->n_leaked)
-		live__add(&row->leaked, &a->leaked[site]);
-	row__name_func(row, a, site);
+	const struct site_stats *st = &a->stats[cell];
+
+	stats__add(&row->stats, st);
+	if (cell < a->n_live)
+		site_live__add(&row->live, &a->live[cell]);
+	if (cell < a->n_leaked)
+		site_live__add(&row->leaked, &a->leaked[cell]);
+	if (cell < a->n_peak)
+		site_live__add(&row->peak, &a->peak[cell]);
+	if (cell < a->n_more)
+		measures__add(&row->more, &a->more[cell]);
+	row__name_func(row, a, aggregate__cell(a, cell).site, st->alloc_bytes + st->realloc_new);
 }
 
-static int rows__add(struct rows *r, const struct aggregate *a, uint32_t site, struct strbuf *name)
+void row__of_cell(struct row *row, const struct aggregate *a, uint32_t cell)
 {
-	uint32_t id;
+	*row = (struct row){ .site = aggregate__cell(a, cell).site, .cell = cell, .func = STR_NONE };
+	row__add(row, a, cell);
+}
 
-	if (name->failed)
-		return -ENOMEM;
-	id = strpool__intern(&r->names, strbuf__str(name), name->len);
+/* The row called NAME, which is one of CELL and SITE when it is new;
+ * HASHMAP_NONE: no memory. */
+static uint32_t rows__get(struct rows *r, const struct strbuf *name, uint32_t cell, uint32_t site)
+{
+	uint32_t id = STR_NONE;
+
+	if (!name->failed)
+		id = strpool__intern(&r->names, strbuf__str(name), name->len);
 	if (id == STR_NONE || GROW(r->at, r->cap, id))
-		return -ENOMEM;
+		return HASHMAP_NONE;
 	if (id == r->n) {
-		memset(&r->at[id], 0, sizeof(r->at[id]));
-		r->at[id].site = site;
-		r->at[id].func = STR_NONE;
+		r->at[id] = (struct row){ .site = site, .cell = cell, .func = STR_NONE };
 		r->n++;
 	}
-	r->of_site[site] = id;
-	row__add(&r->at[id], a, site);
-	return 0;
+	return id;
+}
+
+static int rows__add(struct rows *r, const struct aggregate *a, uint32_t cell,
+		     const struct strbuf *name)
+{
+	uint32_t id = rows__get(r, name, cell, aggregate__cell(a, cell).site);
+
+	if (id == HASHMAP_NONE)
+		return -ENOMEM;
+	r->of_cell[cell] = id;
+	row__add(&r->at[id], a, cell);
+	return cell < a->n_more ? measures__add_lives(&r->at[id].more, &a->more[cell]) : 0;
 }
 
 int rows__make(struct rows *r, const struct aggregate *a, row_name_fn name, const void *ctx)
 {
 	struct strbuf text = STRBUF_INIT;
-	uint32_t site;
+	uint32_t cell;
 	int err = 0;
 
-	r->of_site = malloc((a->n_stats + 1) * sizeof(*r->of_site));
-	if (!r->of_site)
+	r->of_cell = malloc((a->n_stats + 1) * sizeof(*r->of_cell));
+	if (!r->of_cell)
 		err = -ENOMEM;
-	for (site = 0; !err && site < a->n_stats; site++) {
-		r->of_site[site] = HASHMAP_NONE;
-		if (stats__is_empty(&a->stats[site]))
+	for (cell = 0; !err && cell < a->n_stats; cell++) {
+		r->of_cell[cell] = HASHMAP_NONE;
+		if (stats__is_empty(&a->stats[cell]))
+			continue;
+		row__add(&r->all, a, cell);
+		if (r->skip && r->skip[cell])
 			continue;
 		strbuf__reset(&text);
-		name(ctx, site, &text);
-		err = rows__add(r, a, site, &text);
+		name(ctx, cell, &text);
+		err = rows__add(r, a, cell, &text);
 	}
 	strbuf__exit(&text);
-	return err ? err__set(-ENOMEM, "out of memory for the rows") : 0;
+	return err ? rows__no_memory() : 0;
+}
+
+/* ---- rows with their callees ---- */
+
+struct callers {
+	struct rows *rows;
+	const struct aggregate *a;
+	row_frame_fn name;
+	const void *ctx;
+	struct strbuf text;
+};
+
+static int callers__add(struct callers *c, uint32_t cell, uint32_t site, u128 value, u128 blocks)
+{
+	struct row *row;
+	uint32_t id;
+
+	strbuf__reset(&c->text);
+	c->name(c->ctx, cell, site, &c->text);
+	id = rows__get(c->rows, &c->text, cell, site);
+	if (id == HASHMAP_NONE)
+		return -ENOMEM;
+	row = &c->rows->at[id];
+	row__name_func(row, c->a, site, 0);
+	if (row->last_cell == cell + 1) /* it called itself */
+		return 0;
+	row->last_cell = cell + 1;
+	row->with_callees.bytes += value;
+	row->with_callees.blocks += (uint64_t)blocks;
+	return 0;
+}
+
+static int callers__add_cell(struct callers *c, uint32_t cell, u128 value, u128 blocks)
+{
+	uint32_t frames[STACK_DEPTH_MAX + 1];
+	size_t n = aggregate__frames(c->a, cell, frames), i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++)
+		if (frames[i] != SITE_NONE)
+			err = callers__add(c, cell, frames[i], value, blocks);
+	return err;
+}
+
+int rows__add_callers(struct rows *r, const struct aggregate *a, u128 (*value)(const struct row *),
+		      u128 (*blocks)(const struct row *), row_frame_fn name, const void *ctx)
+{
+	struct callers c = { r, a, name, ctx, STRBUF_INIT };
+	struct row one;
+	uint32_t cell;
+	int err = 0;
+
+	for (cell = 0; !err && cell < a->n_stats; cell++) {
+		if (r->of_cell[cell] == HASHMAP_NONE)
+			continue;
+		row__of_cell(&one, a, cell);
+		if (blocks(&one))
+			err = callers__add_cell(&c, cell, value(&one), blocks(&one));
+	}
+	strbuf__exit(&c.text);
+	return err ? rows__no_memory() : 0;
 }
 
 int rows__cmp_names(const struct rows *r, const struct row *a, const struct row *b)

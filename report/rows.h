@@ -48,10 +48,6 @@ int rows__add_callers(struct rows *r, const struct aggregate *a, u128 (*value)(c
 /* What a cell alone did, sketches left out: a row of one cell. */
 void row__of_cell(struct row *row, const struct aggregate *a, uint32_t cell);
 
-/* Adds the numbers of a cell to a row that stands alone: all zero before the
- * first, with STR_NONE for FUNC. */
-void row__add(struct row *row, const struct aggregate *a, uint32_t cell);
-
 static inline const struct str *rows__name(const struct rows *r, const struct row *row)
 {
 	return strpool__get(&r->names, (uint32_t)(row - r->at));

@@ -164,6 +164,9 @@ int session_writer__module(struct session_writer *w, const struct session_module
 /* Ids rise by one. */
 int session_writer__stack(struct session_writer *w, const struct session_stack *node);
 int session_writer__lost(struct session_writer *w, uint64_t n_events);
+/* Whether to compress faster and less from the next batch on, because the
+ * target waits for us.  A level that the caller chose is kept. */
+void session_writer__hurry(struct session_writer *w, bool hurry);
 int session_writer__flush(struct session_writer *w); /* ends the batch, if it holds anything */
 /* Ends the stream and writes the footer.  Totals (events, bytes, peak, lost)
  * are the writer's own; of END only end_kind, end_code and duration_ns count. */

@@ -49,6 +49,17 @@ static void nap(struct drain *d)
 	atomic_store(&ring->consumer_waits, 0);
 }
 
+/* A ring that is filling up means that the target is faster than we are. */
+static void watch_pressure(struct stream *s, const struct drain *d)
+{
+	uint64_t words = d->mask + 1, left = atomic_load(&d->ring->head) - d->tail;
+
+	if (left > words / 2)
+		session_writer__hurry(s->writer, true);
+	else if (left < words / 16)
+		session_writer__hurry(s->writer, false);
+}
+
 /* Ends when the target has ended and the ring is empty. */
 static int move_events(struct stream *s, struct drain *d)
 {
@@ -62,6 +73,7 @@ static int move_events(struct stream *s, struct drain *d)
 		if (n < 0)
 			return (int)n;
 		wake_producer(d->ring);
+		watch_pressure(s, d);
 		if (n == 0 && ended)
 			return 0;
 		if (session_writer__bytes(s->writer) != written) { /* a batch was full */

@@ -178,10 +178,10 @@ static void join__guesses(struct diff *d, size_t side, size_t part)
 	if (!by_func && !by_line)
 		return;
 	for (site = 0; site < p->a->n_stats; site++) {
-		if (p->rows.of_site[site] == HASHMAP_NONE ||
+		if (p->rows.of_cell[site] == HASHMAP_NONE ||
 		    !diff_match__is_guess(d, side, site, by_func))
 			continue;
-		id = join__find(d, p, p->rows.of_site[site]);
+		id = join__find(d, p, p->rows.of_cell[site]);
 		if (id == HASHMAP_NONE)
 			continue;
 		d->values[id * d->n_sides + side].fuzzy = true;

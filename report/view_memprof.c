@@ -136,8 +136,8 @@ static void text__find_overrides(struct text *t, enum origin_kind kind)
 	for (i = 0; i < a->n_origins; i++)
 		if (a->origins[i].kind == kind)
 			t->overrides[n++] = (struct override){
-				t->rows.of_site[a->origins[i].site],
-				t->rows.of_site[a->origins[i].owner],
+				t->rows.of_cell[a->origins[i].site],
+				t->rows.of_cell[a->origins[i].owner],
 			};
 	qsort_r(t->overrides, n, sizeof(*t->overrides), override__cmp, &t->rows);
 	t->n_overrides = n;

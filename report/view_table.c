@@ -272,7 +272,7 @@ static int table__symbolize(struct table *t)
 	for (i = 0; i < t->n; i++)
 		printed[t->order[i] - t->rows.at] = true;
 	for (site = 0; site < t->a->n_stats && ret >= 0; site++) {
-		if (t->rows.of_site[site] == HASHMAP_NONE || !printed[t->rows.of_site[site]])
+		if (t->rows.of_cell[site] == HASHMAP_NONE || !printed[t->rows.of_cell[site]])
 			continue;
 		ret = symtab__symbolize(t->a->symtab, site, t->o->verbose);
 		n += ret;

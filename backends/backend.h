@@ -24,12 +24,12 @@ const struct backend *backend__find(const char *name);
 
 /* Options of the agent, as record passes them to the target. */
 struct agent_options {
-	int fd;		     /* socket to the collector */
+	int fd; /* socket to the collector */
 	uint32_t ring_bytes; /* a power of two */
-	bool oracle;	     /* compare the fast and the slow path on every event */
-	bool drop;	     /* a full ring drops events instead of waiting */
-	uint32_t stacks;     /* most frames of a call stack; 0: none are recorded */
-	bool across;	     /* stacks go on in the thread that resumed a coroutine */
+	bool oracle; /* compare the fast and the slow path on every event */
+	bool drop; /* a full ring drops events instead of waiting */
+	uint32_t stacks; /* most frames of a call stack; 0: none are recorded */
+	bool across; /* stacks go on in the thread that resumed a coroutine */
 	const char *vm_options; /* how the VM was started, for the header; may be NULL */
 };
 

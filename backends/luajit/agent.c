@@ -49,7 +49,8 @@ int agent__init(const struct agent_options *opts)
 	agent.opts = *opts;
 	missing = lj_api__load(&agent.api, RTLD_DEFAULT);
 	if (missing) {
-		snprintf(agent.why, sizeof(agent.why), "no LuaJIT in this process: '%s' is missing", missing);
+		snprintf(agent.why, sizeof(agent.why), "no LuaJIT in this process: '%s' is missing",
+			 missing);
 		return -1;
 	}
 	if (lj_layout__probe(&agent.lay, &agent.builtins, &agent.api, why, sizeof(why))) {
@@ -66,7 +67,8 @@ int agent__init(const struct agent_options *opts)
 static volatile uint32_t *alive_page(void)
 {
 	long size = sysconf(_SC_PAGESIZE);
-	uint32_t *page = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t *page = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (page == MAP_FAILED)
 		return NULL;
@@ -84,7 +86,8 @@ struct build_id {
 	size_t len;
 };
 
-static void note_to_hex(const struct dl_phdr_info *info, const ElfW(Phdr) * ph, struct build_id *want)
+static void note_to_hex(const struct dl_phdr_info *info, const ElfW(Phdr) * ph,
+			struct build_id *want)
 {
 	const char *at = (const char *)(info->dlpi_addr + ph->p_vaddr), *end = at + ph->p_memsz;
 	const ElfW(Nhdr) * n;
@@ -95,7 +98,8 @@ static void note_to_hex(const struct dl_phdr_info *info, const ElfW(Phdr) * ph, 
 		at += sizeof(*n) + ((n->n_namesz + 3) & ~3u);
 		if (at > end || n->n_descsz > (size_t)(end - at))
 			return;
-		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && memcmp(n + 1, "GNU", 4) == 0) {
+		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 &&
+		    memcmp(n + 1, "GNU", 4) == 0) {
 			for (i = 0; i < n->n_descsz && i * 2 + 3 <= want->len; i++)
 				snprintf(want->hex + i * 2, 3, "%02x", (unsigned char)at[i]);
 			return;
@@ -115,7 +119,8 @@ static int find_build_id(struct dl_phdr_info *info, size_t size, void *ctx)
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 		uintptr_t start = info->dlpi_addr + ph->p_vaddr;
 
-		ours |= ph->p_type == PT_LOAD && want->addr >= start && want->addr - start < ph->p_memsz;
+		ours |= ph->p_type == PT_LOAD && want->addr >= start &&
+			want->addr - start < ph->p_memsz;
 	}
 	for (i = 0; ours && i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_NOTE)
@@ -140,7 +145,8 @@ void agent__print_probe(FILE *out)
 
 	describe_library(&hello);
 	fprintf(out, "%s, %s, %s, layout found in %.1f ms\n", agent.lay.version, hello.vm_path,
-		agent.lay.has_traces ? "with traces" : "without traces", (double)agent.lay.probe_ns / 1e6);
+		agent.lay.has_traces ? "with traces" : "without traces",
+		(double)agent.lay.probe_ns / 1e6);
 }
 
 static uint64_t clock_ns(clockid_t clock)
@@ -182,7 +188,9 @@ static int send_ring(lua_State *L, int memfd)
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control = { 0 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
 			      .msg_controllen = sizeof(control.bytes) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
 	ssize_t n;
@@ -230,8 +238,8 @@ static bool map_stacks(struct agent_vm *vm)
 
 static struct agent_vm *vm_map(void)
 {
-	struct agent_vm *vm = mmap(NULL, sizeof(*vm), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				   -1, 0);
+	struct agent_vm *vm =
+		mmap(NULL, sizeof(*vm), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (vm == MAP_FAILED)
 		return why_not("no memory for recording", errno);

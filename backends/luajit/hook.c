@@ -19,7 +19,7 @@ static const uint8_t vmstates[] = {
 	[LJ_VM_LUA] = LJM_VMSTATE_INTERP,      [LJ_VM_C] = LJM_VMSTATE_C,
 	[LJ_VM_TRACE] = LJM_VMSTATE_TRACE,     [LJ_VM_GC] = LJM_VMSTATE_GC,
 	[LJ_VM_EXIT] = LJM_VMSTATE_EXIT,       [LJ_VM_RECORD] = LJM_VMSTATE_RECORD,
-	[LJ_VM_OPT] = LJM_VMSTATE_OPT,	       [LJ_VM_ASM] = LJM_VMSTATE_ASM,
+	[LJ_VM_OPT] = LJM_VMSTATE_OPT,         [LJ_VM_ASM] = LJM_VMSTATE_ASM,
 };
 
 /* Compares the two ways to find a place; the public API has the last word.
@@ -121,11 +121,14 @@ static inline void record_end(const struct record *r, struct producer *out)
 }
 
 /* word0 and what belongs to it: size is the new one, of a free the old one. */
-static inline void put_head(struct record *r, unsigned type, const struct lj_place *at, uint64_t size)
+static inline void put_head(struct record *r, unsigned type, const struct lj_place *at,
+			    uint64_t size)
 {
 	static const uint8_t sources[] = {
-		[LJ_AT_VM] = LJM_SRC_INTERNAL, [LJ_AT_LINE] = LJM_SRC_LUA,
-		[LJ_AT_CFUNC] = LJM_SRC_C,     [LJ_AT_TRACE] = LJM_SRC_TRACE,
+		[LJ_AT_VM] = LJM_SRC_INTERNAL,
+		[LJ_AT_LINE] = LJM_SRC_LUA,
+		[LJ_AT_CFUNC] = LJM_SRC_C,
+		[LJ_AT_TRACE] = LJM_SRC_TRACE,
 	};
 	unsigned source = sources[at->where], part = 0;
 	uint64_t num = at->num;
@@ -145,8 +148,8 @@ static inline void put_head(struct record *r, unsigned type, const struct lj_pla
 		record_put(r, (uint64_t)(uintptr_t)at->addr);
 }
 
-static inline void emit(struct agent_vm *vm, unsigned type, const struct lj_place *at, uint64_t size,
-			const void *addr, uint32_t stack)
+static inline void emit(struct agent_vm *vm, unsigned type, const struct lj_place *at,
+			uint64_t size, const void *addr, uint32_t stack)
 {
 	struct record r;
 
@@ -160,8 +163,8 @@ static inline void emit(struct agent_vm *vm, unsigned type, const struct lj_plac
 	record_end(&r, &vm->out);
 }
 
-static void emit_realloc(struct agent_vm *vm, const struct lj_place *at, const void *old, uint64_t osize,
-			 const void *new, uint64_t nsize, uint32_t stack)
+static void emit_realloc(struct agent_vm *vm, const struct lj_place *at, const void *old,
+			 uint64_t osize, const void *new, uint64_t nsize, uint32_t stack)
 {
 	struct record r;
 
@@ -170,7 +173,7 @@ static void emit_realloc(struct agent_vm *vm, const struct lj_place *at, const v
 	r = record_begin(&vm->out);
 	put_head(&r, vm->stacks ? RING_REALLOC_STACK : RING_REALLOC, at, nsize);
 	record_put(&r, (uint64_t)(uintptr_t)old);
-	record_put(&r, (uint64_t)(uintptr_t)new);
+	record_put(&r, (uint64_t)(uintptr_t) new);
 	record_put(&r, osize);
 	if (vm->stacks)
 		record_put(&r, stack);

@@ -145,8 +145,8 @@ static void find_note(const uint8_t *at, uint64_t len, struct elf_facts *facts)
 		desc = ((uint64_t)n.n_descsz + 3) & ~UINT64_C(3);
 		if (name > len - sizeof(n) || desc > len - sizeof(n) - name)
 			return;
-		if (n.n_type == NT_GNU_BUILD_ID && name == 4 && memcmp(at + sizeof(n), "GNU", 4) == 0 &&
-		    n.n_descsz <= MAX_BUILD_ID) {
+		if (n.n_type == NT_GNU_BUILD_ID && name == 4 &&
+		    memcmp(at + sizeof(n), "GNU", 4) == 0 && n.n_descsz <= MAX_BUILD_ID) {
 			facts->build_id = at + sizeof(n) + name;
 			facts->build_id_len = n.n_descsz;
 			return;
@@ -181,8 +181,8 @@ static bool read_elf(const struct mapping *m, struct elf_facts *facts)
 	}
 	for (i = 0; biased && i < eh.e_phnum; i++) {
 		memcpy(&ph, head + eh.e_phoff + i * sizeof(ph), sizeof(ph));
-		if (ph.p_type == PT_NOTE && ph.p_offset <= 4096 && ph.p_filesz <= 4096 - ph.p_offset &&
-		    !facts->build_id)
+		if (ph.p_type == PT_NOTE && ph.p_offset <= 4096 &&
+		    ph.p_filesz <= 4096 - ph.p_offset && !facts->build_id)
 			find_note(head + ph.p_offset, ph.p_filesz, facts);
 	}
 	return biased;
@@ -254,7 +254,8 @@ static bool tell_name(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid)
 	if (!name)
 		return true;
 	words[1] = strlen(name);
-	return producer__ctl(&vm->out, CTL_CFUNC, words, 2) && producer__string(&vm->out, name, words[1]);
+	return producer__ctl(&vm->out, CTL_CFUNC, words, 2) &&
+	       producer__string(&vm->out, name, words[1]);
 }
 
 /* After a dlclose() another file may lie at any address. */
@@ -278,7 +279,8 @@ static void forget_unloaded(struct agent_vm *vm)
  * the one that the stream believes. */
 static uint64_t *cfunc_slot(struct agent_vm *vm, const uint8_t *addr)
 {
-	return &vm->cfuncs[(uint64_t)(uintptr_t)addr * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CFUNC_BITS)];
+	return &vm->cfuncs[(uint64_t)(uintptr_t)addr * UINT64_C(0x9E3779B97F4A7C15) >>
+			   (64 - CFUNC_BITS)];
 }
 
 bool describe_cfunc(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid)

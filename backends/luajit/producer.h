@@ -11,18 +11,18 @@
 #include "record/ring.h"
 
 struct producer {
-	uint64_t *data;	    /* the ring's words */
-	uint64_t mask;	    /* their number less one */
-	uint64_t head;	    /* next word to write; published up to ring->head */
+	uint64_t *data; /* the ring's words */
+	uint64_t mask; /* their number less one */
+	uint64_t head; /* next word to write; published up to ring->head */
 	uint64_t tail_seen; /* ring->tail when last looked at */
-	uint64_t wake_at;   /* head at which a sleeping consumer is woken */
+	uint64_t wake_at; /* head at which a sleeping consumer is woken */
 	struct ring *ring;
-	uint64_t lost;	   /* events dropped and not yet told */
+	uint64_t lost; /* events dropped and not yet told */
 	uint64_t fd_inode; /* of the socket, to know it from a later file */
 	int fd;
-	bool drop;     /* never wait */
+	bool drop; /* never wait */
 	bool dropping; /* the consumer stood still for too long */
-	bool dead;     /* the consumer is gone: nothing is written any more */
+	bool dead; /* the consumer is gone: nothing is written any more */
 };
 
 /* A ring of BYTES (a power of two) in a new memfd; the memfd or -errno. */

@@ -12,7 +12,8 @@ enum { SITE_LUA = 1, SITE_LINE = 2, SITE_C = 3, SITE_TRACE = 4, SITE_CUT = 5 };
 
 static uint64_t site_key(unsigned kind, uint64_t what, uint64_t detail)
 {
-	return (uint64_t)kind << 60 | (what & ((UINT64_C(1) << 36) - 1)) << 24 | (detail & 0xffffff);
+	return (uint64_t)kind << 60 | (what & ((UINT64_C(1) << 36) - 1)) << 24 |
+	       (detail & 0xffffff);
 }
 
 /* C functions have 47 bits of address and 8 of number. */
@@ -52,7 +53,8 @@ static void make_space(struct stacks *s)
 }
 
 /* The node of SITE under PARENT, told to the stream if it is new. */
-static uint32_t node_of(struct agent_vm *vm, uint32_t parent, uint64_t site, const struct ljm_loc *loc)
+static uint32_t node_of(struct agent_vm *vm, uint32_t parent, uint64_t site,
+			const struct ljm_loc *loc)
 {
 	struct stacks *s = vm->stacks;
 	const uint32_t mask = (1u << NODE_BITS) - 1;
@@ -120,7 +122,8 @@ static uint32_t trace_node(struct agent_vm *vm, uint32_t parent, const struct lj
 
 	if (!entry)
 		return 0;
-	return node_of(vm, parent, site_key(SITE_TRACE, known__seq(&vm->known, entry), at->num), &loc);
+	return node_of(vm, parent, site_key(SITE_TRACE, known__seq(&vm->known, entry), at->num),
+		       &loc);
 }
 
 static uint32_t cut_node(struct agent_vm *vm)
@@ -139,7 +142,8 @@ static bool same_frame(const struct lj_frame *a, const struct lj_frame *b)
 
 /* From which frame of NEW on, up to the outermost, it is the same as OLD;
  * *WHERE is that frame in OLD.  The number of frames when none is. */
-static unsigned common_tail(const struct stack_walk *new, const struct stack_walk *old, unsigned *where)
+static unsigned common_tail(const struct stack_walk *new, const struct stack_walk *old,
+			    unsigned *where)
 {
 	unsigned i = new->n, j = old->n;
 
@@ -153,8 +157,8 @@ static unsigned common_tail(const struct stack_walk *new, const struct stack_wal
 
 /* LEAF is the innermost place.  When it has a thread, frames are levels of the
  * API from 0 on, so that their functions can be asked for their names. */
-static uint32_t walk_nodes(struct agent_vm *vm, struct stack_walk *new, const struct stack_walk *old,
-			   const struct lj_place *leaf)
+static uint32_t walk_nodes(struct agent_vm *vm, struct stack_walk *new,
+			   const struct stack_walk *old, const struct lj_place *leaf)
 {
 	struct lj_place at = { .L = leaf->L };
 	unsigned where = 0, i = common_tail(new, old, &where);
@@ -199,7 +203,8 @@ static uint32_t resumer_node(struct agent_vm *vm, lua_State *L, unsigned most)
 
 /* The function a trace was entered in is the one it starts in, most often:
  * the trace's own name then says it. */
-static void drop_trace_function(struct agent_vm *vm, struct stack_walk *w, const struct lj_place *at)
+static void drop_trace_function(struct agent_vm *vm, struct stack_walk *w,
+				const struct lj_place *at)
 {
 	struct lj_trace_info info;
 	struct lj_frame_site site;
@@ -229,7 +234,8 @@ uint32_t stacks__node(struct agent_vm *vm, const struct lj_place *at)
 		return 0;
 	make_space(s);
 	new->L = L;
-	new->n = lj_walk(&vm->lay, L, base, traced ? NULL : lj_top_pc(&vm->lay, L), new->frames, s->most, &cut);
+	new->n = lj_walk(&vm->lay, L, base, traced ? NULL : lj_top_pc(&vm->lay, L), new->frames,
+			 s->most, &cut);
 	if (traced)
 		drop_trace_function(vm, new, at);
 	new->below = cut ? cut_node(vm) : s->across ? resumer_node(vm, L, s->most - new->n) : 0;

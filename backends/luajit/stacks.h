@@ -26,7 +26,7 @@ struct stack_walk {
 
 struct stacks {
 	unsigned most; /* frames of one stack; 0: stacks are not recorded */
-	bool across;   /* go on in the thread that resumed this one */
+	bool across; /* go on in the thread that resumed this one */
 	uint32_t ff_resume, ff_wrap;
 	uint32_t last_id, used;
 	struct stack_walk walk[2]; /* the one before, and the one in work */

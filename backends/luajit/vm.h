@@ -20,7 +20,7 @@ struct agent_vm {
 	/* Read on every event. */
 	struct lj_layout lay;
 	const volatile uint32_t *alive; /* a page that reads as zero in a forked child */
-	lua_Alloc alloc;		/* the program's own allocator */
+	lua_Alloc alloc; /* the program's own allocator */
 	void *alloc_ud;
 	const uint8_t *g;
 	const struct lj_api *api;
@@ -29,8 +29,8 @@ struct agent_vm {
 	const uint8_t *last_trace;
 	const uint8_t *last_cfunc; /* and its number: built-ins may share an address */
 	uint32_t last_ffid;
-	uint32_t min_described;	   /* no prototype or trace takes fewer bytes */
-	uint32_t clock_countdown;  /* events until the clock is looked at */
+	uint32_t min_described; /* no prototype or trace takes fewer bytes */
+	uint32_t clock_countdown; /* events until the clock is looked at */
 	uint64_t last_time;
 	bool oracle;
 	struct stacks *stacks; /* NULL: not recorded */

@@ -9,10 +9,10 @@ const char *lj_api__load(struct lj_api *api, void *handle)
 	void *sym;
 
 	/* A function pointer is copied, not cast: ISO C has no such cast. */
-#define LJ_API_LOAD(ret, name, params)                      \
-	sym = dlsym(handle, #name);                         \
-	if (!sym)                                           \
-		return #name;                               \
+#define LJ_API_LOAD(ret, name, params) \
+	sym = dlsym(handle, #name); \
+	if (!sym) \
+		return #name; \
 	memcpy(&api->name, &sym, sizeof(sym));
 	LJ_API_FUNCTIONS(LJ_API_LOAD)
 #undef LJ_API_LOAD

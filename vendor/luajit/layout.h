@@ -31,7 +31,7 @@ struct lj_layout {
 	uint32_t g_alloc; /* the pair allocf, allocd */
 	uint32_t g_vmstate, g_cur_l;
 	int32_t st_lua, st_ffunc, st_c, st_gc; /* values of vmstate */
-	bool has_traces;  /* false: the JIT compiler did not run in the probe */
+	bool has_traces; /* false: the JIT compiler did not run in the probe */
 	uint32_t g_jit_base; /* slots of the function that runs compiled, 0: not found */
 	uint32_t g_trace; /* array of traces; its size (u32) at g_trace + 12 */
 
@@ -51,13 +51,14 @@ struct lj_layout {
 	uint32_t t_minsize; /* no trace takes fewer bytes */
 
 	uint64_t probe_ns; /* what the probe cost */
-	char version[64];  /* jit.version */
+	char version[64]; /* jit.version */
 };
 
 struct lj_builtins;
 
 /* Finds the layout of the library behind API in a scratch state of its own,
- * tests it, and collects the names of built-in functions.  0, or -1 with a sentence in WHY: what was not found. */
+ * tests it, and collects the names of built-in functions.  0, or -1 with a sentence in WHY: what
+ * was not found. */
 int lj_layout__probe(struct lj_layout *lay, struct lj_builtins *names, const struct lj_api *api,
 		     char *why, size_t why_len);
 

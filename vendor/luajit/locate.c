@@ -62,7 +62,8 @@ void lj_locate_slow(const struct lj_layout *lay, const struct lj_api *api, lua_S
 		at->num = LJ_VM_C;
 		return;
 	}
-	if (fn[lay->f_ffid] > 1 && level_info(api, L, 1, &caller) && strcmp(caller.what, "C") != 0) {
+	if (fn[lay->f_ffid] > 1 && level_info(api, L, 1, &caller) &&
+	    strcmp(caller.what, "C") != 0) {
 		at->level = 1;
 		place_lua(lay, L, &caller, at);
 		return;
@@ -79,7 +80,8 @@ void lj_trace_info(const struct lj_layout *lay, const uint8_t *trace, struct lj_
 
 	info->pt = LJ_PTR(lj_u64(trace, lay->t_startpt));
 	pos = (uint64_t)(pc - (info->pt + lay->pt_size)) / 4;
-	info->line = pos < lj_u32(info->pt, lay->pt_sizebc) ? lj_line(lay, info->pt, (uint32_t)pos) : 0;
+	info->line = pos < lj_u32(info->pt, lay->pt_sizebc) ? lj_line(lay, info->pt, (uint32_t)pos)
+							    : 0;
 	info->link = info->root = 0;
 	info->linktype = 0xff;
 	if (!lay->t_link)
@@ -92,8 +94,8 @@ void lj_trace_info(const struct lj_layout *lay, const uint8_t *trace, struct lj_
 /* A chain of this many threads that resumed each other is not believed. */
 #define RESUMERS_MAX 200
 
-lua_State *lj_resumer(const struct lj_layout *lay, lua_State *main, lua_State *co, uint32_t ff_resume,
-		      uint32_t ff_wrap)
+lua_State *lj_resumer(const struct lj_layout *lay, lua_State *main, lua_State *co,
+		      uint32_t ff_resume, uint32_t ff_wrap)
 {
 	lua_State *at = main;
 	unsigned i;

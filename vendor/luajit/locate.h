@@ -14,8 +14,8 @@
 #include "vendor/luajit/layout.h"
 
 enum lj_where {
-	LJ_AT_VM,    /* in the VM itself: state says which part */
-	LJ_AT_LINE,  /* prototype and line */
+	LJ_AT_VM, /* in the VM itself: state says which part */
+	LJ_AT_LINE, /* prototype and line */
 	LJ_AT_CFUNC, /* address of a C function */
 	LJ_AT_TRACE, /* trace number and object */
 };
@@ -23,21 +23,30 @@ enum lj_where {
 /* Parts of the VM; the order after LJ_VM_GC is that of lj_obj.h's enum of
  * VM states, which every build seen keeps. */
 enum lj_vm_part {
-	LJ_VM_UNKNOWN, LJ_VM_HOST, LJ_VM_LUA, LJ_VM_C, LJ_VM_TRACE,
-	LJ_VM_GC, LJ_VM_EXIT, LJ_VM_RECORD, LJ_VM_OPT, LJ_VM_ASM,
+	LJ_VM_UNKNOWN,
+	LJ_VM_HOST,
+	LJ_VM_LUA,
+	LJ_VM_C,
+	LJ_VM_TRACE,
+	LJ_VM_GC,
+	LJ_VM_EXIT,
+	LJ_VM_RECORD,
+	LJ_VM_OPT,
+	LJ_VM_ASM,
 };
 
 struct lj_place {
 	enum lj_where where;
-	uint32_t num;	     /* line, trace number, enum lj_vm_part, or number of a built-in */
+	uint32_t num; /* line, trace number, enum lj_vm_part, or number of a built-in */
 	const uint8_t *addr; /* prototype, C function, or trace object; not of the VM */
-	lua_State *L;	     /* the running thread, NULL when not known */
-	int level;	     /* of the API's stack levels: where the line was found */
+	lua_State *L; /* the running thread, NULL when not known */
+	int level; /* of the API's stack levels: where the line was found */
 };
 
 static inline bool lj_place_equal(const struct lj_place *a, const struct lj_place *b)
 {
-	return a->where == b->where && a->num == b->num && (a->where == LJ_AT_VM || a->addr == b->addr);
+	return a->where == b->where && a->num == b->num &&
+	       (a->where == LJ_AT_VM || a->addr == b->addr);
 }
 
 #define LJ_PTR(v) ((uint8_t *)(uintptr_t)((v) & ((UINT64_C(1) << 47) - 1)))
@@ -129,7 +138,8 @@ static inline bool lj_locate__caller(const struct lj_layout *lay, const uint64_t
 	}
 	fn = LJ_PTR(prev[-1]);
 	at->level = 1;
-	return prev[-1] >> 47 == lay->tag_func && fn[lay->f_ffid] == 0 && lj_locate__pc(lay, fn, pc, at);
+	return prev[-1] >> 47 == lay->tag_func && fn[lay->f_ffid] == 0 &&
+	       lj_locate__pc(lay, fn, pc, at);
 }
 
 static inline void lj_locate__frame(const struct lj_layout *lay, const struct lj_api *api,
@@ -167,7 +177,8 @@ static inline void lj_locate__frame(const struct lj_layout *lay, const struct lj
 		goto slow;
 	}
 	cframe = LJ_PTR(lj_u64(L, lay->l_cframe) & ~UINT64_C(3));
-	if (lay->has_cframe_pc && cframe && lj_locate__pc(lay, fn, lj_ptr(cframe, lay->cframe_pc), at))
+	if (lay->has_cframe_pc && cframe &&
+	    lj_locate__pc(lay, fn, lj_ptr(cframe, lay->cframe_pc), at))
 		return;
 slow:
 	lj_locate_slow(lay, api, L, at);
@@ -268,7 +279,7 @@ static inline void lj_proto_info(const struct lj_layout *lay, const uint8_t *pt,
 
 struct lj_trace_info {
 	const uint8_t *pt; /* prototype it starts in */
-	uint32_t line;	   /* 0: unknown */
+	uint32_t line; /* 0: unknown */
 	uint16_t link, root;
 	uint8_t linktype; /* lj_jit.h's numbering; 0xff unknown */
 };

@@ -89,12 +89,13 @@ static int c_name(lua_State *L)
 	return 0;
 }
 
-void lj_builtins__collect(struct lj_builtins *b, const struct lj_layout *lay, const struct lj_api *api,
-			  lua_State *L)
+void lj_builtins__collect(struct lj_builtins *b, const struct lj_layout *lay,
+			  const struct lj_api *api, lua_State *L)
 {
 	memset(b, 0, sizeof(*b));
 	collecting = (struct collector){ b, lay, api };
-	if (api->luaL_loadbuffer(L, collect_chunk, sizeof(collect_chunk) - 1, "=ljperf names") == 0) {
+	if (api->luaL_loadbuffer(L, collect_chunk, sizeof(collect_chunk) - 1, "=ljperf names") ==
+	    0) {
 		api->lua_pushcclosure(L, c_name, 0);
 		api->lua_pcall(L, 1, 0, 0);
 	}
@@ -126,7 +127,7 @@ const char *lj_builtins__name(const struct lj_builtins *b, uint32_t ffid, const 
 /* ---- functions of modules, in the recorded state ---- */
 
 #define SLOTS_MAX 50000 /* table slots looked at for one name: some 100 us */
-#define DEPTH_MAX 4	/* a.b.c.d */
+#define DEPTH_MAX 4 /* a.b.c.d */
 
 struct search {
 	const struct lj_layout *lay;
@@ -185,8 +186,8 @@ static int search_table(struct search *s, const uint8_t *tab, unsigned depth)
 	for (i = 0; depth < s->limit && i < n && s->slots; i++, s->slots--) {
 		const uint8_t *node = slot(lay, tab, i), *sub = LJ_PTR(lj_u64(node, 0));
 
-		if (lj_u64(node, 8) >> 47 != lay->tag_str || lj_u64(node, 0) >> 47 != lay->tag_tab ||
-		    on_the_way(s, depth + 1, sub))
+		if (lj_u64(node, 8) >> 47 != lay->tag_str ||
+		    lj_u64(node, 0) >> 47 != lay->tag_tab || on_the_way(s, depth + 1, sub))
 			continue;
 		s->path[depth] = LJ_PTR(lj_u64(node, 8));
 		found = search_table(s, sub, depth + 1);
@@ -196,12 +197,13 @@ static int search_table(struct search *s, const uint8_t *tab, unsigned depth)
 	return -1;
 }
 
-static void append(const struct search *s, char name[LJ_NAME_MAX], const char *sep, const uint8_t *key)
+static void append(const struct search *s, char name[LJ_NAME_MAX], const char *sep,
+		   const uint8_t *key)
 {
 	size_t at = strlen(name);
 
-	snprintf(name + at, LJ_NAME_MAX - at, "%s%.*s", at ? sep : "", (int)lj_u32(key, s->lay->str_len),
-		 (const char *)key + s->lay->str_data);
+	snprintf(name + at, LJ_NAME_MAX - at, "%s%.*s", at ? sep : "",
+		 (int)lj_u32(key, s->lay->str_len), (const char *)key + s->lay->str_data);
 }
 
 /* "_G" and "__index" are no part of a name; a function of a metatable is a
@@ -234,8 +236,8 @@ static bool search_root(struct search *s, const void *root, bool method, char na
 	return false;
 }
 
-bool lj_name__find(const struct lj_layout *lay, const void *loaded, const void *registry, const void *f,
-		   char name[LJ_NAME_MAX])
+bool lj_name__find(const struct lj_layout *lay, const void *loaded, const void *registry,
+		   const void *f, char name[LJ_NAME_MAX])
 {
 	struct search s = { .lay = lay, .f = f };
 

@@ -16,14 +16,14 @@ struct lj_builtin {
 
 /* The built-in functions of a library; filled by the probe. */
 struct lj_builtins {
-	char by_ffid[256][40];	      /* "": none of that number */
+	char by_ffid[256][40]; /* "": none of that number */
 	struct lj_builtin others[32]; /* iterators and the like */
 	unsigned n_others;
 };
 
 /* Fills B from scratch state L with all libraries open.  Runs Lua code. */
-void lj_builtins__collect(struct lj_builtins *b, const struct lj_layout *lay, const struct lj_api *api,
-			  lua_State *L);
+void lj_builtins__collect(struct lj_builtins *b, const struct lj_layout *lay,
+			  const struct lj_api *api, lua_State *L);
 
 /* Number of a built-in function, 0: none of that name. */
 uint32_t lj_builtins__ffid(const struct lj_builtins *b, const char *name);
@@ -34,7 +34,7 @@ const char *lj_builtins__name(const struct lj_builtins *b, uint32_t ffid, const 
 /* Writes the name of C function F into NAME, found in the tables that hang
  * off ROOTS: package.loaded and the registry.  Only reads memory, so it may
  * be called from an allocator; looks at a bounded number of table slots. */
-bool lj_name__find(const struct lj_layout *lay, const void *loaded, const void *registry, const void *f,
-		   char name[LJ_NAME_MAX]);
+bool lj_name__find(const struct lj_layout *lay, const void *loaded, const void *registry,
+		   const void *f, char name[LJ_NAME_MAX]);
 
 #endif

@@ -160,7 +160,8 @@ static int find_global(struct probe *p)
 		}
 	}
 	if (found != 1)
-		return probe__fail(p, "its global state was not found (only GC64 builds are supported)");
+		return probe__fail(
+			p, "its global state was not found (only GC64 builds are supported)");
 	if (p->g_words > PROBE_G_WORDS)
 		p->g_words = PROBE_G_WORDS;
 	return 0;
@@ -170,12 +171,14 @@ static int open_state(struct probe *p)
 {
 	p->L = p->api->lua_newstate(probe_alloc, p);
 	if (!p->L)
-		return probe__fail(p, "it refuses an allocator of its host (only GC64 builds are supported)");
+		return probe__fail(
+			p, "it refuses an allocator of its host (only GC64 builds are supported)");
 	p->api->luaL_openlibs(p->L);
 	p->api->lua_gc(p->L, LUA_GCSTOP, 0);
 	p->api->lua_getfield(p->L, LUA_GLOBALSINDEX, "jit");
 	p->api->lua_getfield(p->L, -1, "version");
-	snprintf(p->lay->version, sizeof(p->lay->version), "%s", p->api->lua_tolstring(p->L, -1, NULL));
+	snprintf(p->lay->version, sizeof(p->lay->version), "%s",
+		 p->api->lua_tolstring(p->L, -1, NULL));
 	p->api->lua_settop(p->L, 0);
 	return probe__run(p, p->L, "jit.off()", "=ljperf probe");
 }
@@ -183,7 +186,8 @@ static int open_state(struct probe *p)
 static int find_all(struct probe *p)
 {
 	if (open_state(p) || find_global(p) || probe_state__find(p) || probe_objects__find(p) ||
-	    probe_tables__find(p) || probe_watch__run(p) || probe_traces__find(p) || selftest__run(p))
+	    probe_tables__find(p) || probe_watch__run(p) || probe_traces__find(p) ||
+	    selftest__run(p))
 		return -1;
 	lj_builtins__collect(p->names, p->lay, p->api, p->L);
 	return 0;

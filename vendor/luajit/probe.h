@@ -22,13 +22,13 @@ struct block {
 /* What the allocator watches for at the moment. */
 enum watch {
 	WATCH_NOTHING,
-	WATCH_LUA,   /* allocations of interpreted Lua code */
+	WATCH_LUA, /* allocations of interpreted Lua code */
 	WATCH_FFUNC, /* of a built-in function called from Lua */
-	WATCH_C,     /* of a C function */
-	WATCH_GC,    /* frees of the collector */
-	WATCH_CO,    /* allocations of Lua code in a coroutine */
+	WATCH_C, /* of a C function */
+	WATCH_GC, /* frees of the collector */
+	WATCH_CO, /* allocations of Lua code in a coroutine */
 	WATCH_TRACE, /* of compiled code */
-	WATCH_TEST,  /* self-test */
+	WATCH_TEST, /* self-test */
 };
 
 #define PROBE_TRACES 3
@@ -57,14 +57,14 @@ struct probe {
 	int32_t vm[WATCH_TEST][PROBE_G_WORDS];
 	unsigned hits[PROBE_TRACES + 1][PROBE_G_WORDS]; /* word was the trace's number */
 	unsigned base_hits[PROBE_TRACES + 1][PROBE_G_WORDS]; /* word was the loop's base */
-	bool zero_ok[PROBE_G_WORDS];			/* word was 0 in the interpreter */
-	unsigned trace_no;				/* that is watched */
-	const uint8_t *trace_fn;			/* function of the loop */
+	bool zero_ok[PROBE_G_WORDS]; /* word was 0 in the interpreter */
+	unsigned trace_no; /* that is watched */
+	const uint8_t *trace_fn; /* function of the loop */
 
 	/* Candidates for the PC of the running function, by word of lua_State
 	 * (it may be the C frame) and word of that C frame. */
 	const uint8_t *bc, *bc_end; /* its bytecode */
-	const uint8_t *stack_top;   /* C stack below this belongs to the probe */
+	const uint8_t *stack_top; /* C stack below this belongs to the probe */
 	bool pc_ok[PROBE_L_WORDS][PROBE_CF_WORDS];
 	uint64_t last_pc[PROBE_L_WORDS][PROBE_CF_WORDS];
 
@@ -77,7 +77,10 @@ int probe__fail(struct probe *p, const char *fmt, ...) __attribute__((format(pri
 
 /* The block that holds N bytes at PTR, or NULL. */
 const struct block *probe__block(const struct probe *p, const void *ptr, size_t n);
-static inline const uint8_t *block_start(const struct block *b) { return (const uint8_t *)(b + 1); }
+static inline const uint8_t *block_start(const struct block *b)
+{
+	return (const uint8_t *)(b + 1);
+}
 
 /* Whether PTR is the start of a block of at least N bytes. */
 bool probe__is_block(const struct probe *p, const void *ptr, size_t n);
@@ -91,11 +94,11 @@ struct probe *probe__self(lua_State *L);
 
 const uint8_t *probe__proto(struct probe *p, lua_State *L, int idx); /* of a Lua function */
 
-int probe_state__find(struct probe *p);	  /* probe_state.c */
+int probe_state__find(struct probe *p); /* probe_state.c */
 int probe_objects__find(struct probe *p); /* probe_objects.c */
-int probe_tables__find(struct probe *p);  /* probe_tables.c */
-int probe_traces__find(struct probe *p);  /* probe_objects.c */
-int probe_watch__run(struct probe *p);	  /* probe_watch.c */
+int probe_tables__find(struct probe *p); /* probe_tables.c */
+int probe_traces__find(struct probe *p); /* probe_objects.c */
+int probe_watch__run(struct probe *p); /* probe_watch.c */
 void probe_watch__alloc(struct probe *p);
 void probe_watch__free(struct probe *p);
 int selftest__run(struct probe *p); /* selftest.c */

@@ -49,7 +49,8 @@ static void add(char *buf, size_t len, const char *text)
 /* Leaves the planted function on the stack. */
 static int plant(struct probe *p, struct planted *pl)
 {
-	static const char *const statement[] = { "local n = 1234567.5 ", "local u = up ", "local x = {} " };
+	static const char *const statement[] = { "local n = 1234567.5 ", "local u = up ",
+						 "local x = {} " };
 	char src[1024] = "local up ";
 	unsigned i, line = 0;
 
@@ -83,8 +84,8 @@ static int find_function(struct probe *p)
 	rep = p->api->lua_topointer(p->L, -1);
 	p->api->lua_getfield(p->L, -2, "format");
 	fmt = p->api->lua_topointer(p->L, -1);
-	if (!probe__is_block(p, cfn, 40) || !probe__is_block(p, rep, 40) || !probe__is_block(p, fmt, 40) ||
-	    !probe__is_block(p, plants[0].fn, 40))
+	if (!probe__is_block(p, cfn, 40) || !probe__is_block(p, rep, 40) ||
+	    !probe__is_block(p, fmt, 40) || !probe__is_block(p, plants[0].fn, 40))
 		return probe__fail(p, "its functions are not objects of their own");
 	for (off = 8; off < 16; off++) {
 		if (plants[0].fn[off] != 0 || cfn[off] != 1 || rep[off] < 2 || fmt[off] < 2 ||
@@ -173,7 +174,8 @@ static bool is_lineinfo(const struct planted *pl, const uint8_t *at)
 {
 	const uint8_t *end = block_start(pl->block) + pl->block->size;
 
-	return at > pl->pt && at < end && (size_t)(end - at) >= pl->n && memcmp(at, pl->at, pl->n) == 0;
+	return at > pl->pt && at < end && (size_t)(end - at) >= pl->n &&
+	       memcmp(at, pl->at, pl->n) == 0;
 }
 
 static int find_lines(struct probe *p)
@@ -260,7 +262,8 @@ static uint32_t find_u16(const struct probe *p, const uint16_t value[4], uint32_
 		for (no = 1, ok = 0; no <= 4; no++) {
 			const uint8_t *t = trace_object(p, p->lay->g_trace, no);
 
-			ok += probe__block(p, t + off, 2) && *(const uint16_t *)(t + off) == value[no - 1];
+			ok += probe__block(p, t + off, 2) &&
+			      *(const uint16_t *)(t + off) == value[no - 1];
 		}
 		if (ok != 4)
 			continue;

@@ -35,13 +35,15 @@ static bool is_loop_base(const struct probe *p, const struct block *stack, const
 
 static void watch_trace(struct probe *p)
 {
-	const struct block *stack = (const struct block *)(const void *)lj_ptr(p->L, p->lay->l_stack) - 1;
+	const struct block *stack =
+		(const struct block *)(const void *)lj_ptr(p->L, p->lay->l_stack) - 1;
 	size_t i;
 
 	for (i = 0; i < p->g_words; i++)
 		p->hits[p->trace_no][i] += lj_u32(p->g, (uint32_t)i * 4) == p->trace_no;
 	for (i = 0; i + 2 <= p->g_words; i += 2)
-		p->base_hits[p->trace_no][i] += is_loop_base(p, stack, lj_ptr(p->g, (uint32_t)i * 4));
+		p->base_hits[p->trace_no][i] +=
+			is_loop_base(p, stack, lj_ptr(p->g, (uint32_t)i * 4));
 }
 
 /* jit_base is 0 while nothing compiled runs. */
@@ -80,7 +82,8 @@ static void watch_pc(struct probe *p)
 			if (frame <= here || frame + x * 8 + 8 > p->stack_top)
 				continue;
 			pc = lj_u64(frame, x * 8);
-			if (pc <= (uintptr_t)p->bc || pc > (uintptr_t)p->bc_end || pc <= p->last_pc[w][x])
+			if (pc <= (uintptr_t)p->bc || pc > (uintptr_t)p->bc_end ||
+			    pc <= p->last_pc[w][x])
 				continue;
 			p->pc_ok[w][x] = true;
 			p->last_pc[w][x] = pc;
@@ -137,7 +140,9 @@ static int watched_call(struct probe *p, lua_State *L, enum watch watch)
 	p->watch = watch;
 	err = p->api->lua_pcall(L, 0, 0, 0);
 	p->watch = WATCH_NOTHING;
-	return err ? probe__fail(p, "the probe's chunk fails: %s", p->api->lua_tolstring(L, -1, NULL)) : 0;
+	return err ? probe__fail(p, "the probe's chunk fails: %s",
+				 p->api->lua_tolstring(L, -1, NULL))
+		   : 0;
 }
 
 static int watched(struct probe *p, const char *chunk, enum watch watch, unsigned least)
@@ -147,7 +152,8 @@ static int watched(struct probe *p, const char *chunk, enum watch watch, unsigne
 	return p->seen >= least ? 0 : probe__fail(p, "code of the probe did not allocate");
 }
 
-static const char lua_chunk[] = "local a = {}\nlocal b = {}\nlocal c = {}\nlocal d = {}\nlocal e = {}\n";
+static const char lua_chunk[] =
+	"local a = {}\nlocal b = {}\nlocal c = {}\nlocal d = {}\nlocal e = {}\n";
 
 static int watch_lua(struct probe *p)
 {
@@ -228,11 +234,13 @@ static int watch_traces(struct probe *p)
 	unsigned no;
 
 	p->api->lua_settop(p->L, 0);
-	if (probe__run(p, p->L, "jit.on() jit.opt.start('hotloop=2', 'hotexit=2')", "=ljperf probe") ||
+	if (probe__run(p, p->L, "jit.on() jit.opt.start('hotloop=2', 'hotexit=2')",
+		       "=ljperf probe") ||
 	    probe__load(p, p->L, trace_chunk, "=ljperf probe"))
 		return -1;
 	if (p->api->lua_pcall(p->L, 0, 3, 0) != 0)
-		return probe__fail(p, "the probe's chunk fails: %s", p->api->lua_tolstring(p->L, -1, NULL));
+		return probe__fail(p, "the probe's chunk fails: %s",
+				   p->api->lua_tolstring(p->L, -1, NULL));
 	for (no = 1; no <= PROBE_TRACES; no++) {
 		p->trace_pt[no] = probe__proto(p, p->L, (int)no);
 		p->api->lua_pushvalue(p->L, (int)no);

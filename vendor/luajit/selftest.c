@@ -11,7 +11,7 @@
 struct expectation {
 	const char *what;
 	enum lj_where where;
-	uint32_t line;	/* LINE: the line; TRACE: the line it starts at */
+	uint32_t line; /* LINE: the line; TRACE: the line it starts at */
 	unsigned least; /* events there; other places are wrong */
 	uint32_t interpreted; /* TRACE: line of the loop's body, before it is compiled */
 };
@@ -36,21 +36,21 @@ static const char test_chunk[] =
 	"local function va(...)\n"
 	"  local x = { ... } return x end\n"
 	"step(1)\n"
-	"local a = {}\n"					/* 7 */
+	"local a = {}\n" /* 7 */
 	"step(2)\n"
-	"local b = rep('y', 100)\n"				/* 9: built-in function */
+	"local b = rep('y', 100)\n" /* 9: built-in function */
 	"step(3)\n"
-	"local c = meta.field\n"				/* metamethod allocates on 3 */
+	"local c = meta.field\n" /* metamethod allocates on 3 */
 	"step(4)\n"
-	"va(1, 2, 3)\n"						/* vararg function allocates on 5 */
+	"va(1, 2, 3)\n" /* vararg function allocates on 5 */
 	"step(5)\n"
-	"probe_alloc()\n"					/* C function */
+	"probe_alloc()\n" /* C function */
 	"step(6)\n"
-	"coroutine.resume(probe_co, t)\n"			/* on line 1 of another chunk */
+	"coroutine.resume(probe_co, t)\n" /* on line 1 of another chunk */
 	"step(7)\n"
-	"local ok, s = pcall(rep, 'z', 100)\n"			/* built-in called by a built-in */
+	"local ok, s = pcall(rep, 'z', 100)\n" /* built-in called by a built-in */
 	"step(8)\n"
-	"for i = 1, 100 do\n"					/* 21: compiled */
+	"for i = 1, 100 do\n" /* 21: compiled */
 	"  t[1] = { i } end\n"
 	"step(0)\n";
 
@@ -210,6 +210,7 @@ int selftest__run(struct probe *p)
 	p->watch = WATCH_NOTHING;
 	p->test = NULL;
 	if (err)
-		return probe__fail(p, "the self-test fails: %s", p->api->lua_tolstring(p->L, -1, NULL));
+		return probe__fail(p, "the self-test fails: %s",
+				   p->api->lua_tolstring(p->L, -1, NULL));
 	return judge(p, &test);
 }

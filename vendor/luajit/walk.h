@@ -74,7 +74,7 @@ static inline const uint64_t *lj_trace_base(const struct lj_layout *lay, const u
 /* What a frame's function is: prototype and instruction, or C function. */
 struct lj_frame_site {
 	const uint8_t *pt; /* NULL: a C function */
-	uint32_t pos;	   /* instruction, UINT32_MAX: unknown */
+	uint32_t pos; /* instruction, UINT32_MAX: unknown */
 	const uint8_t *f;
 	uint32_t ffid;
 };
@@ -98,7 +98,7 @@ static inline void lj_frame_site(const struct lj_layout *lay, const struct lj_fr
 /* The thread that resumed CO with coroutine.resume or a function made by
  * coroutine.wrap (whose numbers are given), found from MAIN on; NULL when it
  * was resumed otherwise. */
-lua_State *lj_resumer(const struct lj_layout *lay, lua_State *main, lua_State *co, uint32_t ff_resume,
-		      uint32_t ff_wrap);
+lua_State *lj_resumer(const struct lj_layout *lay, lua_State *main, lua_State *co,
+		      uint32_t ff_resume, uint32_t ff_wrap);
 
 #endif

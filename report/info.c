@@ -10,18 +10,22 @@
 #include "report/escape.h"
 #include "report/features.h"
 #include "report/recording.h"
+#include "report/strpool.h"
 #include "report/term.h"
 #include "util/error.h"
 #include "util/options.h"
 
+enum { BUILD_ID_BLANKS = 40 }; /* of a SHA-1 in hex, as linkers make them */
+
 static struct {
 	const char *input;
-	bool force;
+	bool force, build_ids;
 } opt;
 
 static const struct option options[] = {
 	OPT_STRING('i', "input", &opt.input, "FILE", "recording to read, '-' is standard input"),
 	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept corrupt ones"),
+	OPT_BOOL(0, "buildids", &opt.build_ids, "print the build ids and paths of the modules only"),
 	OPT_END(),
 };
 
@@ -29,6 +33,7 @@ static const char usage[] = "ljperf info [OPTIONS] [FILE...]";
 
 struct info {
 	struct strbuf features, modules;
+	struct strpool build_ids; /* lines, each once */
 	uint64_t n[LJM_REALLOC + 1]; /* events by kind */
 	u128 bytes_new, bytes_old;
 	uint64_t marks, last_ns;
@@ -81,6 +86,25 @@ static int info__module(void *ctx, const struct session_module *m)
 		strbuf__addf(&in->modules, "%02x", (unsigned char)m->build_id[i]);
 	strbuf__addch(&in->modules, '\n');
 	return 0;
+}
+
+/* "HEX PATH", as perf buildid-list; blanks where there is no build id. */
+static int info__build_id(void *ctx, const struct session_module *m)
+{
+	struct info *in = ctx;
+	struct strbuf line = STRBUF_INIT;
+	uint32_t id = STR_NONE;
+	size_t i;
+
+	for (i = 0; i < m->build_id_len; i++)
+		strbuf__addf(&line, "%02x", (unsigned char)m->build_id[i]);
+	strbuf__addch_n(&line, ' ', line.len ? 1 : BUILD_ID_BLANKS + 1);
+	escape__text(&line, m->path, m->path_len, 0);
+	strbuf__addch(&line, '\n');
+	if (!line.failed)
+		id = strpool__intern(&in->build_ids, strbuf__str(&line), line.len);
+	strbuf__exit(&line);
+	return id == STR_NONE ? err__set(-ENOMEM, "out of memory for modules") : 0;
 }
 
 static int info__time(void *ctx, uint64_t time_ns)
@@ -203,6 +227,19 @@ static void info__put(const struct info *in, const char *path, struct strbuf *ou
 	info__put_sizes(s, out);
 }
 
+static int info__show_build_ids(const char *path)
+{
+	static const struct session_handlers handlers = { .module = info__build_id };
+	struct info in = { .last_ns = 0 };
+	int err = recording__read(path, opt.force, &handlers, &in, &in.session);
+	size_t i;
+
+	for (i = 0; !err && i < in.build_ids.n; i++)
+		fputs(strpool__get(&in.build_ids, (uint32_t)i)->s, stdout);
+	strpool__exit(&in.build_ids);
+	return err ? err : in.session.state == SESSION_CORRUPT;
+}
+
 /* 1 when the recording is corrupt, 0, or negative. */
 static int info__show(const char *path)
 {
@@ -216,8 +253,11 @@ static int info__show(const char *path)
 	};
 	struct info in = { .last_ns = 0 };
 	struct strbuf out = STRBUF_INIT;
-	int err = recording__read(path, opt.force, &handlers, &in, &in.session);
+	int err;
 
+	if (opt.build_ids)
+		return info__show_build_ids(path);
+	err = recording__read(path, opt.force, &handlers, &in, &in.session);
 	if (!err) {
 		info__put(&in, path, &out);
 		if (out.failed || in.features.failed || in.modules.failed)
@@ -238,7 +278,7 @@ static int info__show_all(int n, const char **paths)
 		ret = info__show(opt.input ? opt.input : RECORDING_DEFAULT);
 	for (i = 0; i < n && ret >= 0; i++) {
 		corrupt |= ret;
-		if (i || opt.input)
+		if ((i || opt.input) && !opt.build_ids)
 			fputc('\n', stdout);
 		ret = info__show(paths[i]);
 	}

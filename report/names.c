@@ -27,6 +27,15 @@ static const char *const vmstate_names[LJM_VMSTATE_MAX] = {
 	[LJM_VMSTATE_STACK] = "stack",
 };
 
+/* What the VM was doing, in words for people. */
+static const char *const internal_names[LJM_VMSTATE_MAX] = {
+	[LJM_VMSTATE_INTERP] = "interpreter", [LJM_VMSTATE_C] = "C code",
+	[LJM_VMSTATE_GC] = "collector",	      [LJM_VMSTATE_EXIT] = "trace exit",
+	[LJM_VMSTATE_RECORD] = "recorder",    [LJM_VMSTATE_OPT] = "optimiser",
+	[LJM_VMSTATE_ASM] = "assembler",      [LJM_VMSTATE_TRACE] = "compiled code",
+	[LJM_VMSTATE_HOST] = "host",	      [LJM_VMSTATE_STACK] = "VM stack",
+};
+
 static const char *const linktype_names[] = {
 	[LJM_LINK_UNKNOWN] = "unknown", [LJM_LINK_NONE] = "none",
 	[LJM_LINK_ROOT] = "root",       [LJM_LINK_LOOP] = "loop",
@@ -232,6 +241,14 @@ static void names__trace(const struct symtab *st, const struct trace *t, enum na
 	names__line(st, &st->protos[t->proto], t->line, style, out);
 }
 
+/* Other tools know the one word only. */
+static void names__internal(uint64_t vmstate, enum name_style style, struct strbuf *out)
+{
+	strbuf__addstr(out, "INTERNAL");
+	if (style != NAME_MEMPROF && vmstate < LJM_VMSTATE_MAX && internal_names[vmstate])
+		strbuf__addf(out, " (%s)", internal_names[vmstate]);
+}
+
 void names__site(const struct symtab *st, uint32_t site, enum name_style style, struct strbuf *out)
 {
 	const struct site *s = &st->sites[site];
@@ -247,7 +264,7 @@ void names__site(const struct symtab *st, uint32_t site, enum name_style style, 
 		names__trace(st, &st->traces[s->ref], style, out);
 		break;
 	default:
-		strbuf__addstr(out, "INTERNAL");
+		names__internal(s->arg, style, out);
 	}
 }
 

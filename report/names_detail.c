@@ -24,7 +24,7 @@ static void detail__c(const struct symtab *st, const struct site *s, struct strb
 
 	if (!m)
 		return;
-	strbuf__addstr(out, "  (");
+	strbuf__addstr(out, " (");
 	if (sym.n) {
 		names__c_symbol(st, sym.frames[sym.n - 1].func, out);
 		add_place(&sym.frames[sym.n - 1], out);
@@ -46,7 +46,7 @@ static void detail__trace(const struct trace *t, struct strbuf *out)
 {
 	if (t->linktype == LJM_LINK_UNKNOWN && !t->root)
 		return;
-	strbuf__addstr(out, "  (");
+	strbuf__addstr(out, " (");
 	if (t->root)
 		strbuf__addf(out, "side trace of %u, ", t->root);
 	if (t->link && t->link != t->num)

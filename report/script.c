@@ -18,7 +18,8 @@ enum { FLUSH_BYTES = 1 << 16, NOBODY_READS = -EPIPE };
 
 static struct {
 	const char *input, *fields;
-	bool force, json, symbols, quiet;
+	bool force, json, show_symbols, quiet;
+	struct symbolizer_opts symbols;
 } opt;
 
 static const struct option options[] = {
@@ -27,7 +28,8 @@ static const struct option options[] = {
 	OPT_STRING('F', "fields", &opt.fields, "FIELDS",
 		   "of number, time, event, source, symbol, detail, block"),
 	OPT_BOOL(0, "json", &opt.json, "a JSON object on each line"),
-	OPT_BOOL(0, "symbols", &opt.symbols, "show symbols where they are defined, too"),
+	OPT_BOOL(0, "show-symbols", &opt.show_symbols, "show symbols where they are defined, too"),
+	SYMBOLIZER_OPTIONS(opt.symbols),
 	OPT_BOOL('q', "quiet", &opt.quiet, "no warnings"),
 	OPT_END(),
 };
@@ -60,6 +62,8 @@ static int script__make_text(struct script *s, uint32_t site)
 {
 	struct strbuf text = STRBUF_INIT;
 
+	if (symtab__symbolize(s->symtab, site, s->fields & SCRIPT_DETAIL) < 0)
+		return -ENOMEM;
 	for (; s->n_text_of <= site; s->n_text_of++) {
 		if (GROW(s->text_of, s->cap_text_of, s->n_text_of))
 			return err__set(-ENOMEM, "out of memory for names");
@@ -104,7 +108,7 @@ static int script__symbol(void *ctx, const struct ljm_symbol *sym)
 	struct script *s = ctx;
 	int err = symtab__symbol(s->symtab, sym);
 
-	if (!err && opt.symbols) {
+	if (!err && opt.show_symbols) {
 		s->ops->symbol(sym, &s->when, &s->out);
 		err = script__flush(s);
 	}
@@ -159,6 +163,11 @@ static int script__read(struct script *s, const char *path, struct session_info 
 	s->symtab = symtab__new();
 	if (!s->symtab)
 		return -ENOMEM;
+	if (!opt.symbols.off) {
+		s->symtab->symbolizer = symbolizer__new(&opt.symbols, &s->symtab->strings);
+		if (!s->symtab->symbolizer)
+			return -ENOMEM;
+	}
 	symtab__begin_session(s->symtab);
 	err = recording__read(path, opt.force, &handlers, s, info);
 	term__flush(&s->out); /* what was read before an error, too */
@@ -184,6 +193,10 @@ static int script__run(const char *path)
 	strbuf__exit(&s.out);
 	strpool__exit(&s.texts);
 	free(s.text_of);
+	if (s.symtab && !opt.quiet)
+		symbolizer__warn(s.symtab->symbolizer);
+	if (s.symtab)
+		symbolizer__save(s.symtab->symbolizer);
 	symtab__delete(s.symtab);
 	return err == NOBODY_READS ? 0 : err;
 }

@@ -83,17 +83,53 @@ static void put_lua(struct strbuf *out, const struct symtab *st, const struct si
 	strbuf__exit(&text);
 }
 
+static void put_frame(struct strbuf *out, const struct symtab *st, const struct symbol_frame *f)
+{
+	struct strbuf func = STRBUF_INIT;
+
+	symbolizer__add_func(st->symbolizer, f->func, &func);
+	put_text(out, "func", strbuf__str(&func), func.len);
+	if (*f->file)
+		put_text(out, "file", f->file, strlen(f->file));
+	if (*f->file && f->line)
+		put_num(out, "line", f->line);
+	out->failed |= func.failed;
+	strbuf__exit(&func);
+}
+
+/* What is known of the code of a C function; what was inlined at its first
+ * instruction, the outermost function first. */
+static void put_code(struct strbuf *out, const struct symtab *st, const struct symbol *sym)
+{
+	size_t i;
+
+	if (!sym->n)
+		return;
+	put_frame(out, st, &sym->frames[sym->n - 1]);
+	if (sym->n < 2)
+		return;
+	put_key(out, "inlined");
+	for (i = sym->n - 1; i; i--) {
+		strbuf__addstr(out, i + 1 == sym->n ? "[{" : ",{");
+		put_frame(out, st, &sym->frames[i - 1]);
+		strbuf__addch(out, '}');
+	}
+	strbuf__addch(out, ']');
+}
+
 static void put_c(struct strbuf *out, const struct symtab *st, const struct site *s)
 {
-	uint32_t module = st->cfuncs.at[s->ref].module;
+	const struct module *m = symtab__module_of(st, s);
+	const struct symbol sym = symtab__symbol_of(st, s);
 	const struct str *path;
 
 	put_addr(out, "addr", s->arg);
-	if (module == HASHMAP_NONE)
+	if (!m)
 		return;
-	path = strpool__get(&st->strings, st->modules.at[module].path);
+	path = strpool__get(&st->strings, m->path);
 	put_text(out, "module", path->s, path->len);
-	put_addr(out, "offset", s->arg - st->modules.at[module].bias);
+	put_addr(out, "offset", s->arg - m->bias);
+	put_code(out, st, &sym);
 }
 
 static void put_detail(struct strbuf *out, const struct symtab *st, const struct site *s)

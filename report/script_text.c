@@ -143,9 +143,8 @@ static void text__site(const struct symtab *st, uint32_t site, unsigned fields, 
 	}
 	if (!(fields & SCRIPT_DETAIL))
 		return;
-	if (s->source == LJM_SRC_INTERNAL && s->arg != LJM_VMSTATE_UNKNOWN) {
-		strbuf__addf(out, " (%s)", names__vmstate((unsigned)s->arg));
-	} else if (s->source == LJM_SRC_LUA && p->func != STR_NONE) {
+	names__detail(st, site, out);
+	if (s->source == LJM_SRC_LUA && p->func != STR_NONE) {
 		const struct str *func = strpool__get(&st->strings, p->func);
 
 		strbuf__addstr(out, " (");

@@ -345,7 +345,9 @@ START_TEST(test_internal)
 	ck_assert_uint_eq(symtab__site(st, &vm, LJM_VMSTATE_GC), gc);
 	ck_assert_uint_eq(symtab__site(st, &vm, 200), site_of(vm)); /* no such state */
 	ck_assert_uint_eq(site_of(no_line), site_of(vm));
-	assert_name(gc, NAME_TABLE, "INTERNAL");
+	assert_name(gc, NAME_TABLE, "INTERNAL (collector)");
+	assert_name(gc, NAME_MEMPROF, "INTERNAL");
+	assert_name(site_of(vm), NAME_TABLE, "INTERNAL");
 }
 END_TEST
 

@@ -73,17 +73,19 @@ void symtab__begin_session(struct symtab *st)
 
 static uint64_t proto__hash(const struct proto *p)
 {
-	uint64_t h = hash__u64x2((uint64_t)p->chunk << 32 | p->func, p->first_line);
+	uint64_t h = hash__u64x2(p->chunk, p->first_line);
 
 	return hash__u64x2(h ^ p->last_line, p->addr ^ p->session);
 }
 
 static bool proto__equal(const struct proto *a, const struct proto *b)
 {
-	return a->chunk == b->chunk && a->func == b->func && a->first_line == b->first_line &&
+	return a->chunk == b->chunk && a->first_line == b->first_line &&
 	       a->last_line == b->last_line && a->addr == b->addr && a->session == b->session;
 }
 
+/* A function is where it was written.  What it is called depends on the call
+ * that the recorder saw, if any: the first name that there is stays. */
 static uint32_t symtab__intern_proto(struct symtab *st, const struct proto *p)
 {
 	uint64_t hash = proto__hash(p);
@@ -91,8 +93,11 @@ static uint32_t symtab__intern_proto(struct symtab *st, const struct proto *p)
 
 	for (id = hashmap__first(&st->proto_map, hash, &pos); id != HASHMAP_NONE;
 	     id = hashmap__next(&st->proto_map, hash, &pos))
-		if (proto__equal(&st->protos[id], p))
+		if (proto__equal(&st->protos[id], p)) {
+			if (st->protos[id].func == STR_NONE)
+				st->protos[id].func = p->func;
 			return id;
+		}
 	if (GROW(st->protos, st->cap_protos, st->n_protos) ||
 	    hashmap__add(&st->proto_map, hash, (uint32_t)st->n_protos))
 		return HASHMAP_NONE;

@@ -97,6 +97,7 @@ struct aggregate {
 	size_t n_origins, cap_origins;
 	struct hashmap origin_map;
 
+	const struct match *parent; /* of --parent; set before rows are made */
 	uint64_t n_peaks; /* how often a session's heap was larger than before */
 	struct aggregate_run *run; /* of the session being read */
 };

@@ -166,7 +166,8 @@ static int keys__add_word(struct field_list *keys, const char *word)
 		return keys__add(keys, &diff_field_vm);
 	err = fields__sort(word, &more);
 	for (i = 0; !err && i < more.n; i++)
-		err = keys__add(keys, more.at[i]);
+		err = more.at[i]->text ? keys__add(keys, more.at[i])
+				       : err__set(-EINVAL, "diff cannot group by '%s'", word);
 	return err;
 }
 

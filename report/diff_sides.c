@@ -159,6 +159,7 @@ int diff__read(struct diff *d, bool force)
 	size_t i;
 
 	for (i = 0; !err && i < d->n_parts; i++) {
+		d->parts[i].a->measure = d->o.metric->field->measure;
 		err = aggregate__read(d->parts[i].a, d->parts[i].path, force);
 		aggregate__finish(d->parts[i].a);
 		if (!err && d->o.metric->needs_leaked && !d->parts[i].a->totals.has_leaked)

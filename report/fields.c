@@ -1,208 +1,15 @@
-/* fields.c - fields, metrics and sort keys; see fields.h. */
+/* fields.c - reading the options that name fields; see fields.h.  The tables are
+ * in fields_table.c.
+ */
 #include "report/fields.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "report/names.h"
+#include "report/fields_table.h"
 #include "util/error.h"
 #include "util/options.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-/* ---- values ---- */
-
-static u128 get_allocated(const struct row *r)
-{
-	return r->stats.alloc_bytes + r->stats.realloc_new;
-}
-
-static u128 get_allocs(const struct row *r)
-{
-	return r->stats.n_alloc;
-}
-static u128 get_reallocs(const struct row *r)
-{
-	return r->stats.n_realloc;
-}
-static u128 get_count(const struct row *r)
-{
-	return (u128)r->stats.n_alloc + r->stats.n_realloc;
-}
-static u128 get_freed(const struct row *r)
-{
-	return r->stats.out_bytes;
-}
-static u128 get_frees(const struct row *r)
-{
-	return r->stats.n_out;
-}
-static u128 get_live(const struct row *r)
-{
-	return r->live.bytes;
-}
-static u128 get_blocks(const struct row *r)
-{
-	return r->live.blocks;
-}
-static u128 get_leaked(const struct row *r)
-{
-	return r->leaked.bytes;
-}
-static u128 get_leaked_blocks(const struct row *r)
-{
-	return r->leaked.blocks;
-}
-
-static u128 get_events(const struct row *r)
-{
-	return get_count(r) + r->stats.n_free;
-}
-
-/* ---- texts ---- */
-
-static void put_source(const struct symtab *st, uint32_t site, struct strbuf *out)
-{
-	strbuf__addstr(out, names__source(st->sites[site].source));
-}
-
-static void put_symbol(const struct symtab *st, uint32_t site, struct strbuf *out)
-{
-	names__site(st, site, NAME_TABLE, out);
-}
-
-/* What is of no chunk stands in brackets, as perf does. */
-static void put_chunk(const struct symtab *st, uint32_t site, struct strbuf *out)
-{
-	const struct proto *p = symtab__proto(st, &st->sites[site]);
-
-	if (p)
-		names__chunk(st, p, NAME_TABLE, out);
-	else
-		strbuf__addf(out, "[%s]", names__source(st->sites[site].source));
-}
-
-static void put_module(const struct symtab *st, uint32_t site, struct strbuf *out)
-{
-	const struct module *m = symtab__module_of(st, &st->sites[site]);
-
-	if (m)
-		names__module(st, m, out);
-	else
-		strbuf__addf(out, "[%s]", names__source(st->sites[site].source));
-}
-
-static void put_trace(const struct symtab *st, uint32_t site, struct strbuf *out)
-{
-	if (st->sites[site].source == LJM_SRC_TRACE)
-		names__site(st, site, NAME_TABLE, out);
-	else
-		strbuf__addstr(out, "[no trace]");
-}
-
-static void put_vmstate(const struct symtab *st, uint32_t site, struct strbuf *out)
-{
-	const struct site *s = &st->sites[site];
-
-	if (s->source == LJM_SRC_INTERNAL)
-		strbuf__addstr(out, names__vmstate((unsigned)s->arg));
-	else
-		strbuf__addf(out, "[%s]", names__source(s->source));
-}
-
-/* ---- the tables ---- */
-
-enum field_id {
-	F_OVERHEAD,
-	F_ALLOCATED,
-	F_ALLOCS,
-	F_REALLOCS,
-	F_COUNT,
-	F_LIVE,
-	F_BLOCKS,
-	F_LEAKED,
-	F_LEAKED_BLOCKS,
-	F_FREED,
-	F_FREES,
-	F_EVENTS,
-	F_SOURCE,
-	F_SYMBOL,
-	F_FUNC,
-	F_CHUNK,
-	F_MODULE,
-	F_TRACE,
-	F_VMSTATE,
-	F_MAX,
-};
-
-#define BYTES(n, h, f) \
-	{ \
-		.name = (n), .heading = (h), .type = FIELD_BYTES, .value = (f) \
-	}
-#define NUMBER(n, h, f) \
-	{ \
-		.name = (n), .heading = (h), .type = FIELD_COUNT, .value = (f) \
-	}
-#define TEXT(n, h, f) \
-	{ \
-		.name = (n), .heading = (h), .type = FIELD_TEXT, .text = (f) \
-	}
-
-static const struct field fields[F_MAX] = {
-	[F_OVERHEAD] = { .name = "overhead", .heading = "Overhead", .type = FIELD_PERCENT },
-	[F_ALLOCATED] = BYTES("allocated", "Allocated", get_allocated),
-	[F_ALLOCS] = NUMBER("allocs", "Allocs", get_allocs),
-	[F_REALLOCS] = NUMBER("reallocs", "Reallocs", get_reallocs),
-	[F_COUNT] = NUMBER("count", "Count", get_count),
-	[F_LIVE] = BYTES("live", "Live", get_live),
-	[F_BLOCKS] = NUMBER("blocks", "Blocks", get_blocks),
-	[F_LEAKED] = BYTES("leaked", "Leaked", get_leaked),
-	[F_LEAKED_BLOCKS] = NUMBER("leaked-blocks", "Leaked Blocks", get_leaked_blocks),
-	[F_FREED] = BYTES("freed", "Freed", get_freed),
-	[F_FREES] = NUMBER("frees", "Frees", get_frees),
-	[F_EVENTS] = NUMBER("events", "Events", get_events),
-	[F_SOURCE] = TEXT("source", "Source", put_source),
-	[F_SYMBOL] = { .name = "symbol",
-		       .heading = "Symbol",
-		       .type = FIELD_TEXT,
-		       .text = put_symbol,
-		       .has_func = true },
-	[F_FUNC] = { .name = "func",
-		     .heading = "Function",
-		     .type = FIELD_TEXT,
-		     .text = names__func,
-		     .has_func = true },
-	[F_CHUNK] = TEXT("chunk", "Chunk", put_chunk),
-	[F_MODULE] = TEXT("module", "Module", put_module),
-	[F_TRACE] = TEXT("trace", "Trace", put_trace),
-	[F_VMSTATE] = TEXT("vmstate", "VM State", put_vmstate),
-};
-
-static const struct metric metrics[] = {
-	{ "allocated", "allocations", &fields[F_ALLOCATED], get_count, false },
-	{ "live", "live blocks", &fields[F_LIVE], get_blocks, false },
-	{ "leaked", "leaked blocks", &fields[F_LEAKED], get_leaked_blocks, true },
-	{ "freed", "freed blocks", &fields[F_FREED], get_frees, false },
-	{ "count", "allocations", &fields[F_COUNT], get_count, false },
-};
-
-/* Known words that cannot be had yet. */
-static const char *const later_metrics[] = { "peak", "temporary" };
-
-static const struct {
-	const char *name;
-	const struct field *keys[2];
-} sorts[] = {
-	{ "line", { &fields[F_SOURCE], &fields[F_SYMBOL] } },
-	{ "symbol", { &fields[F_SYMBOL] } },
-	{ "func", { &fields[F_SOURCE], &fields[F_FUNC] } },
-	{ "chunk", { &fields[F_CHUNK] } },
-	{ "source", { &fields[F_SOURCE] } },
-	{ "module", { &fields[F_MODULE] } },
-	{ "trace", { &fields[F_TRACE] } },
-	{ "vmstate", { &fields[F_VMSTATE] } },
-};
 
 /* ---- reading options ---- */
 
@@ -230,7 +37,7 @@ static int unknown_word(const char *what, const char *word, const char *const *f
 			size_t n)
 {
 	const char *names[FIELDS_MAX], *near;
-	char all[240] = "";
+	char all[400] = "";
 	size_t i, len = 0;
 
 	for (i = 0; i < n; i++) {
@@ -250,16 +57,12 @@ int fields__metric(const char *name, const struct metric **out)
 {
 	size_t i;
 
-	for (i = 0; i < COUNT(metrics); i++) {
+	for (i = 0; i < N_METRICS; i++) {
 		*out = &metrics[i];
 		if (!strcmp(metrics[i].name, name))
 			return 0;
 	}
-	for (i = 0; i < COUNT(later_metrics); i++)
-		if (!strcmp(later_metrics[i], name))
-			return err__set(-EINVAL, "this version cannot report the metric '%s'",
-					name);
-	return unknown_word("metric", name, &metrics[0].name, sizeof(metrics[0]), COUNT(metrics));
+	return unknown_word("metric", name, &metrics[0].name, sizeof(metrics[0]), N_METRICS);
 }
 
 /* Copies the next word of a comma-separated list; false at the end.  A word
@@ -280,14 +83,14 @@ static int sort__add(const char *word, struct field_list *keys)
 {
 	size_t i;
 
-	for (i = 0; i < COUNT(sorts); i++) {
+	for (i = 0; i < N_SORTS; i++) {
 		if (strcmp(sorts[i].name, word))
 			continue;
 		field_list__add(keys, sorts[i].keys[0]);
 		field_list__add(keys, sorts[i].keys[1]);
 		return 0;
 	}
-	return unknown_word("sort key", word, &sorts[0].name, sizeof(sorts[0]), COUNT(sorts));
+	return unknown_word("sort key", word, &sorts[0].name, sizeof(sorts[0]), N_SORTS);
 }
 
 int fields__sort(const char *list, struct field_list *keys)
@@ -304,6 +107,12 @@ int fields__sort(const char *list, struct field_list *keys)
 static int columns__add(const char *word, struct field_list *keys, struct field_list *columns)
 {
 	size_t i;
+
+	if (!strcmp(word, "lifetime")) {
+		for (i = F_LIFE; i <= F_LIFE99_TIME; i++)
+			field_list__add(columns, &fields[i]);
+		return 0;
+	}
 
 	for (i = 0; i < F_MAX; i++) {
 		if (strcmp(fields[i].name, word))
@@ -368,4 +177,25 @@ void fields__add_events(struct field_list *columns)
 	field_list__add(columns, &fields[F_EVENTS]);
 	for (; i < old.n; i++)
 		field_list__add(columns, old.at[i]);
+}
+
+void fields__add_children(struct field_list *columns)
+{
+	struct field_list old = *columns;
+	size_t i;
+
+	columns->n = 0;
+	field_list__add(columns, &fields[F_CHILDREN]);
+	for (i = 0; i < old.n; i++)
+		field_list__add(columns, old.at[i]);
+}
+
+void field_list__needs(const struct field_list *l, unsigned *measure, unsigned *split)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		*measure |= l->at[i]->measure;
+		*split |= l->at[i]->split;
+	}
 }

@@ -6,15 +6,21 @@
 
 #include "report/rows.h"
 
-enum field_type { FIELD_PERCENT, FIELD_BYTES, FIELD_COUNT, FIELD_TEXT };
+enum field_type { FIELD_PERCENT, FIELD_BYTES, FIELD_COUNT, FIELD_TIME, FIELD_TEXT };
 
 struct field {
 	const char *name, *heading;
 	enum field_type type;
-	u128 (*value)(const struct row *row); /* BYTES and COUNT */
-	/* TEXT: appends the text of a site, which keys the rows. */
+	/* In bytes, nanoseconds or pieces.  PERCENT: of what the share is; NULL:
+	 * of the metric. */
+	u128 (*value)(const struct row *row);
+	bool (*known)(const struct row *row); /* NULL: always */
+	/* TEXT: appends the text of a site, or of a cell, which keys the rows. */
 	void (*text)(const struct symtab *st, uint32_t site, struct strbuf *out);
+	void (*cell_text)(const struct aggregate *a, uint32_t cell, struct strbuf *out);
 	bool has_func; /* TEXT: the function's name goes before it */
+	unsigned measure; /* enum measure, and enum cell_split: what it needs of the reading */
+	unsigned split;
 };
 
 struct metric {
@@ -25,7 +31,7 @@ struct metric {
 	bool needs_leaked; /* the state after a full collection */
 };
 
-enum { FIELDS_MAX = 24 };
+enum { FIELDS_MAX = 48 };
 
 struct field_list {
 	const struct field *at[FIELDS_MAX];
@@ -42,6 +48,12 @@ int fields__columns(const char *spec, const struct metric *m, struct field_list 
 		    struct field_list *columns);
 /* Adds the column of event counts before the first text. */
 void fields__add_events(struct field_list *columns);
+
+/* Puts the column of the share with callees before the others. */
+void fields__add_children(struct field_list *columns);
+
+/* Adds what the fields need of the reading. */
+void field_list__needs(const struct field_list *l, unsigned *measure, unsigned *split);
 
 bool field_list__has(const struct field_list *l, const struct field *f);
 

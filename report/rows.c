@@ -17,6 +17,7 @@ void rows__exit(struct rows *r)
 	strpool__exit(&r->names);
 	free(r->at);
 	free(r->of_cell);
+	free(r->parts);
 	memset(r, 0, sizeof(*r));
 }
 
@@ -77,7 +78,9 @@ static void row__add(struct row *row, const struct aggregate *a, uint32_t cell)
 
 void row__of_cell(struct row *row, const struct aggregate *a, uint32_t cell)
 {
-	*row = (struct row){ .site = aggregate__cell(a, cell).site, .cell = cell, .func = STR_NONE };
+	*row = (struct row){ .site = aggregate__cell(a, cell).site,
+			     .cell = cell,
+			     .func = STR_NONE };
 	row__add(row, a, cell);
 }
 
@@ -144,35 +147,47 @@ struct callers {
 	struct strbuf text;
 };
 
-static int callers__add(struct callers *c, uint32_t cell, uint32_t site, u128 value, u128 blocks)
+static int callers__add_part(struct rows *r, uint32_t row, uint32_t cell, uint32_t frame)
 {
+	if (GROW(r->parts, r->cap_parts, r->n_parts))
+		return -ENOMEM;
+	r->parts[r->n_parts++] = (struct row_part){ row, cell, frame, frame };
+	r->at[row].last_part = (uint32_t)r->n_parts;
+	return 0;
+}
+
+/* FRAME of CELL, at SITE, is of a row, which VALUE belongs to, too. */
+static int callers__add(struct callers *c, uint32_t cell, uint32_t frame, uint32_t site,
+			const struct site_live *value)
+{
+	struct rows *r = c->rows;
 	struct row *row;
 	uint32_t id;
 
 	strbuf__reset(&c->text);
 	c->name(c->ctx, cell, site, &c->text);
-	id = rows__get(c->rows, &c->text, cell, site);
+	id = rows__get(r, &c->text, cell, site);
 	if (id == HASHMAP_NONE)
 		return -ENOMEM;
-	row = &c->rows->at[id];
+	row = &r->at[id];
 	row__name_func(row, c->a, site, 0);
-	if (row->last_cell == cell + 1) /* it called itself */
+	if (row->last_part && r->parts[row->last_part - 1].cell == cell) {
+		r->parts[row->last_part - 1].outer = frame; /* it called itself */
 		return 0;
-	row->last_cell = cell + 1;
-	row->with_callees.bytes += value;
-	row->with_callees.blocks += (uint64_t)blocks;
-	return 0;
+	}
+	site_live__add(&row->with_callees, value);
+	return callers__add_part(r, id, cell, frame);
 }
 
-static int callers__add_cell(struct callers *c, uint32_t cell, u128 value, u128 blocks)
+static int callers__add_cell(struct callers *c, uint32_t cell, const struct site_live *value)
 {
-	uint32_t frames[STACK_DEPTH_MAX + 1];
-	size_t n = aggregate__frames(c->a, cell, frames), i;
+	uint32_t frames[STACK_DEPTH_MAX + 1], i;
+	size_t n = aggregate__frames(c->a, cell, frames);
 	int err = 0;
 
 	for (i = 0; i < n && !err; i++)
 		if (frames[i] != SITE_NONE)
-			err = callers__add(c, cell, frames[i], value, blocks);
+			err = callers__add(c, cell, i, frames[i], value);
 	return err;
 }
 
@@ -180,6 +195,7 @@ int rows__add_callers(struct rows *r, const struct aggregate *a, u128 (*value)(c
 		      u128 (*blocks)(const struct row *), row_frame_fn name, const void *ctx)
 {
 	struct callers c = { r, a, name, ctx, STRBUF_INIT };
+	struct site_live sum;
 	struct row one;
 	uint32_t cell;
 	int err = 0;
@@ -188,8 +204,9 @@ int rows__add_callers(struct rows *r, const struct aggregate *a, u128 (*value)(c
 		if (r->of_cell[cell] == HASHMAP_NONE)
 			continue;
 		row__of_cell(&one, a, cell);
-		if (blocks(&one))
-			err = callers__add_cell(&c, cell, value(&one), blocks(&one));
+		sum = (struct site_live){ value(&one), (uint64_t)blocks(&one) };
+		if (sum.blocks)
+			err = callers__add_cell(&c, cell, &sum);
 	}
 	strbuf__exit(&c.text);
 	return err ? rows__no_memory() : 0;

@@ -16,7 +16,14 @@ struct row {
 	struct measures more; /* the counts; sketches are in rows only */
 	/* With what its callees did, for rows__add_callers(). */
 	struct site_live with_callees; /* of the metric, and blocks of it */
-	uint32_t last_cell;	       /* that was added there, + 1 */
+	uint32_t last_part; /* of the row, + 1 */
+};
+
+/* Where a row stands on the stack of a cell: from frame INNER to OUTER, which
+ * differ where it called itself. */
+struct row_part {
+	uint32_t row, cell;
+	uint32_t inner, outer;
 };
 
 struct rows {
@@ -25,7 +32,9 @@ struct rows {
 	struct row *at;
 	size_t n, cap;
 	uint32_t *of_cell; /* the row of each cell, or HASHMAP_NONE */
-	struct row all;	   /* the sum over all cells, those left out, too */
+	struct row all; /* the sum over all cells, those left out, too */
+	struct row_part *parts; /* made by rows__add_callers() */
+	size_t n_parts, cap_parts;
 };
 
 /* Appends the name of a cell; those with equal names are one row.  Where cells

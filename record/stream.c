@@ -102,6 +102,7 @@ static void *stream_main(void *arg)
 {
 	struct stream *s = arg;
 	struct drain d;
+	uint64_t lost;
 	int err;
 
 	drain__init(&d, s->ring, s->data_bytes, s->writer, s->start_ns);
@@ -114,6 +115,10 @@ static void *stream_main(void *arg)
 		wake_producer(s->ring);
 		usleep(NAP_NS / 1000);
 	}
+	/* The last losses were not told, if no room came any more. */
+	lost = atomic_load(&s->ring->lost);
+	if (!err && lost > session_writer__lost_events(s->writer))
+		session_writer__lost(s->writer, lost - session_writer__lost_events(s->writer));
 	s->end.duration_ns = now_ns() - s->start_ns;
 	err = session_writer__finish(s->writer, &s->end);
 	if (err)

@@ -140,7 +140,7 @@ static int symtab__add_chunk(struct symtab *st, const char *s, size_t len, uint3
 
 static int symtab__add_lua(struct symtab *st, const struct ljm_symbol *sym)
 {
-	struct proto p = { .func = STR_NONE, .first_line = sym->line };
+	struct proto p = { .func = STR_NONE, .first_line = sym->line, .session = st->scope };
 	uint32_t id;
 
 	if (symtab__add_chunk(st, sym->name, sym->name_len, &p.chunk))

@@ -35,8 +35,8 @@ struct site {
 struct proto {
 	uint32_t chunk, func; /* strings, or STR_NONE */
 	uint64_t first_line, last_line;
-	uint64_t addr;	  /* 0 when described */
-	uint32_t session; /* 0 when described */
+	uint64_t addr; /* 0 when described */
+	uint32_t session; /* of what is described: the scope of its name */
 };
 
 struct trace {
@@ -70,6 +70,10 @@ struct symtab {
 	struct hashmap site_map, proto_map, trace_map;
 	uint32_t *aliases; /* strings: the multi-line chunk names, in order */
 	size_t n_aliases, cap_aliases;
+
+	/* Set before a session: in another scope the same lines may be another
+	 * function, because the file was changed in between. */
+	uint32_t scope;
 
 	/* Of the session being read. */
 	uint32_t session; /* counts from 1 */

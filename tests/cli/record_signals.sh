@@ -51,7 +51,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$LJPERF" record -o r.zst "$1" >rec.out 2>r
 	job=$!
 	await started || { not_ok "$1 starts" "$(cat rec.err)"; finish; }
 	pid=$(cat pid)
-	child=$(pgrep -P "$pid" | head -1)
+	child=$(cut -d " " -f 1 "/proc/$pid/task/$pid/children")
 }
 
 # end: how ljperf ended, into $status, after at most 20 s.

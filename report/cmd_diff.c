@@ -15,6 +15,7 @@ enum { EXIT_GROWN = 1 };
 
 static struct {
 	struct diff_opts diff;
+	struct symbolizer_opts symbols;
 	const char *metric, *sort, *compute, *match, *normalize, *fail_above;
 	const char *baseline, *new_runs;
 	bool force, each, json, markdown, stdio;
@@ -44,6 +45,8 @@ static const struct option options[] = {
 	OPT_U64(0, "limit", &opt.diff.limit, "N", "show the first N rows only"),
 	OPT_DOUBLE(0, "percent-limit", &opt.diff.percent_limit, "PERCENT",
 		   "only rows that changed by this part of the baseline's total"),
+	OPT_GROUP("Names of C functions"),
+	SYMBOLIZER_OPTIONS(opt.symbols),
 	OPT_GROUP("How it is shown"),
 	OPT_BOOL('p', "period", &opt.diff.absolute, "show both values and not only the change"),
 	OPT_BOOL('F', "formula", &opt.diff.formula, "show what the change was computed from"),
@@ -262,6 +265,25 @@ static int diff__print(const struct diff *d)
 	return err;
 }
 
+/* With names of C functions out of their modules. */
+static int diff__compare(struct diff *d)
+{
+	struct symtab *st = d->symtab;
+	int err;
+
+	if (!opt.symbols.off) {
+		st->symbolizer = symbolizer__new(&opt.symbols, &st->strings);
+		if (!st->symbolizer)
+			return -ENOMEM;
+	}
+	err = diff__make(d);
+	err = err ? err : diff__print(d);
+	if (!opt.diff.quiet)
+		symbolizer__warn(st->symbolizer);
+	symbolizer__save(st->symbolizer);
+	return err;
+}
+
 /* The exit status, or negative with err__msg(). */
 static int diff__run(struct diff *d, int n, const char **paths, const struct diff_limit *limit)
 {
@@ -271,8 +293,7 @@ static int diff__run(struct diff *d, int n, const char **paths, const struct dif
 	if (err)
 		return err;
 	corrupt = diff__warn(d);
-	err = diff__make(d);
-	err = err ? err : diff__print(d);
+	err = diff__compare(d);
 	if (err)
 		return err;
 	if (corrupt && !opt.force)

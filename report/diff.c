@@ -161,6 +161,8 @@ int diff__make(struct diff *d)
 {
 	int err = diff__scale_runs(d);
 
+	err = err ? err : diff__symbolize(d);
+	err = err ? err : diff__find_sites(d);
 	err = err ? err : diff__join(d);
 	return err ? err : diff__select(d);
 }

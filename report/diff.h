@@ -88,6 +88,8 @@ struct diff {
 	size_t n_sides, cap_sides;
 	bool noise; /* a side has several runs */
 	uint32_t unit;
+	bool *has_site; /* [side * n_sites + site]: the side has events of it */
+	size_t n_sites;
 	struct diff_match match;
 
 	struct strpool names;
@@ -112,26 +114,36 @@ int diff__add_side(struct diff *d, const char *spec, bool runs);
 /* Reads all files.  0 or negative with err__msg(). */
 int diff__read(struct diff *d, bool force);
 
-/* Joins the rows, computes and sorts them.  0 or negative with err__msg(). */
+/* Joins the rows, with names out of d->symtab's symbolizer, computes and sorts them.  0 or negative
+ * with err__msg(). */
 int diff__make(struct diff *d);
 
 /* ---- for the parts of it ---- */
 
 int diff__no_memory(void);
+int diff__find_sites(struct diff *d);
+int diff__symbolize(struct diff *d);
 int diff__scale_runs(struct diff *d);
 int diff__join(struct diff *d);
 int diff__select(struct diff *d);
 
-/* Keys are fields of report, and this one: the VM of a recording. */
+/* Keys are fields of report; VMs, which are those of one file there, are joined
+ * by their labels here. */
 extern const struct field diff_field_vm;
 int diff__sort(const char *list, struct field_list *keys);
 
-/* Appends the texts of the keys of SITE on a side, each with a NUL. */
-void diff_key__put(const struct diff *d, size_t part, size_t side, uint32_t site,
+/* Appends the texts of the keys of a cell on a side, each with a NUL. */
+void diff_key__put(const struct diff *d, size_t part, size_t side, uint32_t cell,
 		   struct strbuf *out);
 /* The text of a site as a row's symbol: what is accidental to a run is left
  * out, which are addresses and the numbers of traces. */
 void diff_key__symbol(const struct symtab *st, uint32_t site, struct strbuf *out);
+
+/* Whether any part of a side has events of SITE. */
+static inline bool diff__has_site(const struct diff *d, size_t side, uint32_t site)
+{
+	return d->has_site[side * d->n_sites + site];
+}
 
 static inline const struct diff_value *diff__value(const struct diff *d, size_t row, size_t side)
 {

@@ -20,11 +20,11 @@ struct namer {
 	size_t part, side;
 };
 
-static void join__name(const void *ctx, uint32_t site, struct strbuf *out)
+static void join__name(const void *ctx, uint32_t cell, struct strbuf *out)
 {
 	const struct namer *n = ctx;
 
-	diff_key__put(n->d, n->part, n->side, site, out);
+	diff_key__put(n->d, n->part, n->side, cell, out);
 }
 
 /* ---- rows ---- */
@@ -173,15 +173,17 @@ static void join__guesses(struct diff *d, size_t side, size_t part)
 	const struct diff_part *p = &d->parts[part];
 	bool by_func = keys__have(d, "func");
 	bool by_line = keys__have(d, "symbol") || keys__have(d, "trace");
-	uint32_t site, id;
+	uint32_t cell, id;
 
 	if (!by_func && !by_line)
 		return;
-	for (site = 0; site < p->a->n_stats; site++) {
-		if (p->rows.of_cell[site] == HASHMAP_NONE ||
+	for (cell = 0; cell < p->a->n_stats; cell++) {
+		uint32_t site = aggregate__cell(p->a, cell).site;
+
+		if (p->rows.of_cell[cell] == HASHMAP_NONE ||
 		    !diff_match__is_guess(d, side, site, by_func))
 			continue;
-		id = join__find(d, p, p->rows.of_cell[site]);
+		id = join__find(d, p, p->rows.of_cell[cell]);
 		if (id == HASHMAP_NONE)
 			continue;
 		d->values[id * d->n_sides + side].fuzzy = true;

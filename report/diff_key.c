@@ -96,6 +96,12 @@ static void key__func(const struct diff *d, size_t side, uint32_t site, struct s
 		strbuf__addf(out, ":%llu", (unsigned long long)f->first_line);
 }
 
+/* Whose key is made. */
+struct key_of {
+	size_t part, side;
+	uint32_t cell;
+};
+
 static void key__vm(const struct diff *d, size_t part, struct strbuf *out)
 {
 	const struct aggregate *a = d->parts[part].a;
@@ -104,15 +110,17 @@ static void key__vm(const struct diff *d, size_t part, struct strbuf *out)
 	strbuf__addstr(out, label && *label ? label : "[unknown]");
 }
 
-static void key__field(const struct diff *d, size_t part, size_t side, uint32_t site,
+static void key__field(const struct diff *d, const struct key_of *k, uint32_t site,
 		       const struct field *f, struct strbuf *out)
 {
 	const struct site *s = &d->symtab->sites[site];
 
 	if (f == &diff_field_vm)
-		key__vm(d, part, out);
+		key__vm(d, k->part, out);
+	else if (f->cell_text)
+		f->cell_text(d->parts[k->part].a, k->cell, out);
 	else if (!strcmp(f->name, "func"))
-		key__func(d, side, site, out);
+		key__func(d, k->side, site, out);
 	else if (!strcmp(f->name, "symbol") ||
 		 (!strcmp(f->name, "trace") && s->source == LJM_SRC_TRACE))
 		diff_key__symbol(d->symtab, site, out);
@@ -122,10 +130,12 @@ static void key__field(const struct diff *d, size_t part, size_t side, uint32_t 
 		f->text(d->symtab, site, out);
 }
 
-void diff_key__put(const struct diff *d, size_t part, size_t side, uint32_t site,
+void diff_key__put(const struct diff *d, size_t part, size_t side, uint32_t cell,
 		   struct strbuf *out)
 {
 	const struct diff_match *m = &d->match;
+	const struct key_of k = { part, side, cell };
+	uint32_t site = aggregate__cell(d->parts[part].a, cell).site;
 	size_t at = side * m->n_sites + site, i;
 	bool line = false, displaced = m->flags && m->flags[at] & DIFF_SITE_DISPLACED;
 	const struct field *f;
@@ -134,9 +144,9 @@ void diff_key__put(const struct diff *d, size_t part, size_t side, uint32_t site
 		f = d->o.keys.at[i];
 		if (!strcmp(f->name, "symbol") || !strcmp(f->name, "trace")) {
 			line = true;
-			key__field(d, part, side, m->target ? m->target[at] : site, f, out);
+			key__field(d, &k, m->target ? m->target[at] : site, f, out);
 		} else {
-			key__field(d, part, side, site, f, out);
+			key__field(d, &k, site, f, out);
 		}
 		strbuf__addch(out, '\0');
 	}
@@ -150,6 +160,9 @@ static int keys__add(struct field_list *keys, const struct field *f)
 {
 	if (field_list__has(keys, f))
 		return 0;
+	if (f->split & SPLIT_STACK)
+		return err__set(-EINVAL, "diff cannot group by '%s', which is of call stacks",
+				f->name);
 	if (keys->n == FIELDS_MAX)
 		return err__set(-E2BIG, "too many sort keys");
 	keys->at[keys->n++] = f;
@@ -166,8 +179,7 @@ static int keys__add_word(struct field_list *keys, const char *word)
 		return keys__add(keys, &diff_field_vm);
 	err = fields__sort(word, &more);
 	for (i = 0; !err && i < more.n; i++)
-		err = more.at[i]->text ? keys__add(keys, more.at[i])
-				       : err__set(-EINVAL, "diff cannot group by '%s'", word);
+		err = keys__add(keys, more.at[i]);
 	return err;
 }
 

@@ -38,21 +38,6 @@ void diff_match__exit(struct diff_match *m)
 	memset(m, 0, sizeof(*m));
 }
 
-bool diff__has_site(const struct diff *d, size_t side, uint32_t site)
-{
-	const struct diff_side *s = &d->sides[side];
-	size_t i;
-
-	for (i = s->first_part; i < s->first_part + s->n_parts; i++) {
-		const struct aggregate *a = d->parts[i].a;
-
-		if (site < a->n_stats &&
-		    (a->stats[site].n_alloc || a->stats[site].n_realloc || a->stats[site].n_free))
-			return true;
-	}
-	return false;
-}
-
 /* ---- functions out of prototypes ---- */
 
 /* The first function with the lines of P, or HASHMAP_NONE. */

@@ -64,7 +64,4 @@ static inline const struct diff_label *diff_match__label(const struct diff_match
 /* Whether SITE of SIDE is called after a place that is not its own. */
 bool diff_match__is_guess(const struct diff *d, size_t side, uint32_t site, bool by_func);
 
-/* Whether any part of a side has events of SITE. */
-bool diff__has_site(const struct diff *d, size_t side, uint32_t site);
-
 #endif

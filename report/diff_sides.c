@@ -59,6 +59,7 @@ void diff__delete(struct diff *d)
 	free(d->values);
 	free(d->totals);
 	free(d->order);
+	free(d->has_site);
 	symtab__delete(d->symtab);
 	free(d);
 }
@@ -81,6 +82,8 @@ static int diff__add_part(struct diff *d, const char *path)
 		return diff__no_memory();
 	symtab__delete(p->a->symtab);
 	p->a->symtab = d->symtab;
+	p->a->measure = d->o.metric->field->measure;
+	field_list__needs(&d->o.keys, &p->a->measure, &p->a->split);
 	return 0;
 }
 
@@ -153,22 +156,70 @@ static int diff__check_stdin(const struct diff *d)
 	return n < 2 ? 0 : err__set(-EINVAL, "standard input can be read only once");
 }
 
+static int diff__read_part(const struct diff *d, const struct diff_part *p, bool force)
+{
+	int err = aggregate__read(p->a, p->path, force);
+
+	aggregate__finish(p->a);
+	if (!err && d->o.metric->needs_leaked && !p->a->totals.has_leaked)
+		err = err__set(-ENODATA,
+			       "'%s' has no full collection, so what leaked is not known "
+			       "(--metric live shows what was alive)",
+			       p->path);
+	return err;
+}
+
 int diff__read(struct diff *d, bool force)
 {
 	int err = diff__check_stdin(d);
-	size_t i;
+	size_t side, i;
 
-	for (i = 0; !err && i < d->n_parts; i++) {
-		d->parts[i].a->measure = d->o.metric->field->measure;
-		err = aggregate__read(d->parts[i].a, d->parts[i].path, force);
-		aggregate__finish(d->parts[i].a);
-		if (!err && d->o.metric->needs_leaked && !d->parts[i].a->totals.has_leaked)
-			err = err__set(-ENODATA,
-				       "'%s' has no full collection, so what leaked is not "
-				       "known (--metric live shows what was alive)",
-				       d->parts[i].path);
+	for (side = 0; side < d->n_sides; side++) {
+		const struct diff_side *s = &d->sides[side];
+
+		d->symtab->scope = (uint32_t)side;
+		for (i = 0; !err && i < s->n_parts; i++)
+			err = diff__read_part(d, &d->parts[s->first_part + i], force);
 	}
 	return err;
+}
+
+/* ---- what was read ---- */
+
+int diff__find_sites(struct diff *d)
+{
+	size_t side, part;
+	uint32_t cell;
+
+	d->n_sites = d->symtab->n_sites;
+	d->has_site = calloc(d->n_sides * d->n_sites + 1, sizeof(*d->has_site));
+	if (!d->has_site)
+		return diff__no_memory();
+	for (side = 0; side < d->n_sides; side++)
+		for (part = 0; part < d->sides[side].n_parts; part++) {
+			const struct aggregate *a = d->parts[d->sides[side].first_part + part].a;
+
+			for (cell = 0; cell < a->n_stats; cell++) {
+				const struct site_stats *s = &a->stats[cell];
+
+				if (s->n_alloc || s->n_realloc || s->n_free)
+					d->has_site[side * d->n_sites +
+						    aggregate__cell(a, cell).site] = true;
+			}
+		}
+	return 0;
+}
+
+/* Rows are joined by name, so every C function needs the best one it can get:
+ * its address is another one in another build. */
+int diff__symbolize(struct diff *d)
+{
+	uint32_t site;
+	int ret = 0;
+
+	for (site = 0; ret >= 0 && site < d->symtab->n_sites; site++)
+		ret = symtab__symbolize(d->symtab, site, false);
+	return ret < 0 ? ret : 0;
 }
 
 /* ---- runs of different length ---- */

@@ -55,12 +55,17 @@ is "nothing differs between two runs" "$(rows)" ""
 is "each row is there, and its delta is 0" \
 	"$(rows --all | cut -d ';' -f 2 | sort -u)" 0
 holds "there are rows" test "$(rows --all | wc -l)" -gt 8
-for metric in live leaked freed count; do
+for metric in live peak leaked freed temporary count copied; do
 	is "nothing differs in $metric" "$(rows --metric $metric)" ""
 done
-for key in line symbol func chunk source trace vmstate vm vm,source; do
+for key in line symbol func chunk module source trace vmstate size vm vm,size; do
 	is "nothing differs by $key" "$(rows --sort $key)" ""
 done
+like "by VM all is one row" "$(rows --all --sort vm)" "*;0;0.00%;0;;VM 1*"
+is "by call stacks there is nothing to group" "$("$LJPERF" diff -s parent 2>&1)" \
+	"ljperf: diff cannot group by 'parent', which is of call stacks"
+like "C functions without names" "$(rows --all --no-symbols | grep ';c;')" "*;c;*+0x*"
+like "how they were made" "$("$LJPERF" diff -v)" "*(Baseline): app.lua*#      cmdline : *app.lua*\[1\]*cmdline*"
 is "a file with itself" "$(rows ljperf.ljm.zst ljperf.ljm.zst)" ""
 run "$LJPERF" diff ljperf.ljm.zst
 like "one file is compared with the recording before" "$out" "*\[0\] ljperf.ljm.zst.old (Base*"

@@ -6,6 +6,7 @@ neither the streams nor what is expected of them come from ljperf.
 """
 import json
 import os
+import pty
 import random
 import subprocess
 import sys
@@ -305,6 +306,45 @@ check("growth among noise", limit("1%", "--each", "--baseline", "r0,r1,r2",
 for text in ("", "x", "-1", "1X", "1e9", "0x1", "inf", "1.2.3", "%", "1KiBx", "nan"):
     status, out, err = run("--fail-above=" + text, "a", "b")
     check("--fail-above=%s" % text, (status, "is no limit of growth" in err), (2, True))
+
+# ---- a terminal ----
+
+def on_terminal(columns, *args, **more):
+    """What a terminal gets."""
+    env = dict(os.environ, COLUMNS=str(columns), LJPERF_PAGER="", **more)
+    master, slave = pty.openpty()
+    p = subprocess.Popen([LJPERF, "diff", "-q"] + list(args), stdout=slave, stdin=subprocess.DEVNULL,
+                         env=env)
+    os.close(slave)
+    out = b""
+    while True:
+        try:
+            more = os.read(master, 4096)
+        except OSError:
+            break
+        if not more:
+            break
+        out += more
+    p.wait()
+    os.close(master)
+    return out.decode().splitlines()
+
+
+make("long", (1, 106), (2, 49), (3, 1), (4, 1000), (5, 105))
+make("short", (1, 100), (2, 50), (4, 1000), (5, 100))
+lines = on_terminal(200, "-s", "symbol", "-c", "delta", "short", "long")
+RED, GREEN, END = "\x1b[31m", "\x1b[32m", "\x1b[m"
+check("red above 5 %", [RED + "+6.00%" + END in l.replace(" ", "") for l in lines],
+      [True, False, False, False])
+check("5 % is not above", [RED in l for l in lines if "+5.00%" in l], [False])
+check("red for what is new", [RED in l for l in lines if "a.lua:3" in l], [True])
+check("green for what shrank", [GREEN in l for l in lines if "a.lua:2" in l], [True])
+check("no colours", [l for l in on_terminal(200, "short", "long", NO_COLOR="1") if "\x1b" in l], [])
+s = Stream()
+s.alloc(("@" + "w" * 300 + ".lua", 1), 10)
+s.save("wide")
+check("lines end where the terminal does",
+      [len(l) for l in on_terminal(70, "empty", "wide", NO_COLOR="1")], [70])
 
 # ---- names ----
 

@@ -26,6 +26,7 @@ static const struct command commands[] = {
 	{ "diff", cmd_diff, "show what changed between recordings" },
 	{ "script", cmd_script, "print every event of a recording" },
 	{ "info", cmd_info, "show how and on what a recording was made" },
+	{ "archive", cmd_archive, "pack a recording with the files its names come from" },
 	{ "list", cmd_list, "list the events and backends of this machine" },
 	{ "help", cmd_help, "show the manual page of a command" },
 	{ "version", cmd_version, "print the version" },

@@ -80,6 +80,10 @@ struct aggregate {
 	unsigned measure; /* enum measure */
 	uint64_t temporary_threshold; /* a block freed before so many allocations is temporary */
 	struct window window;
+	/* Called for each event that counts, in the order of the stream; NULL:
+	 * not.  Only with SPLIT or MEASURE.  0 or -ENOMEM with err__msg(). */
+	int (*observe)(void *ctx, const struct ljm_event *ev, uint32_t cell);
+	void *observe_ctx;
 
 	struct cells cells; /* when they are split */
 	struct site_stats *stats; /* by cell; all below n_stats are valid */

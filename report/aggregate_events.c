@@ -356,6 +356,8 @@ always_inline int aggregate__take(struct aggregate *a, const struct ljm_event *e
 	}
 	if (cell >= a->n_stats && aggregate__grow(a, cell))
 		return -ENOMEM;
+	if (more && a->observe && a->observe(a->observe_ctx, ev, cell))
+		return -ENOMEM;
 	return run__push(a, ev, cell, more);
 }
 

@@ -284,6 +284,29 @@ START_TEST(test_lines_by_distance)
 }
 END_TEST
 
+/* A new line that two of three recordings have is one row. */
+START_TEST(test_new_line_of_two)
+{
+	struct rec r[3];
+	struct output o;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		r[i] = rec__begin(1, NULL);
+		rec__func(&r[i], A, "parse", 10, 20);
+		rec__alloc(&r[i], loc_lua(A, 11), 100);
+		if (i)
+			rec__alloc(&r[i], loc_lua(A, 17), 5);
+		rec__end(&r[i], 0);
+	}
+	o = run_command(cmd_diff, "diff", "-q", "-t", ";", "-s", "symbol", "--match", "fuzzy",
+			r[0].path, r[1].path, r[2].path, NULL);
+	ck_assert_str_eq(strbuf__str(&o.err), "");
+	ck_assert_str_eq(strbuf__str(&o.out), ";+5;;+1;new;+5;;+1;new;parse  app.lua:17\n");
+	output__exit(&o);
+}
+END_TEST
+
 /* The number of a trace is an accident of the run. */
 START_TEST(test_traces)
 {
@@ -437,6 +460,7 @@ static Suite *suite(void)
 	suite_add_tcase(s, funcs);
 	tcase_add_test(lines, test_lines_in_order);
 	tcase_add_test(lines, test_lines_by_distance);
+	tcase_add_test(lines, test_new_line_of_two);
 	tcase_add_test(lines, test_traces);
 	tcase_add_test(lines, test_unknown);
 	suite_add_tcase(s, lines);

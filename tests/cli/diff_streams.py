@@ -165,6 +165,11 @@ check("formula", [r[4] for r in table("-F", "a", "b")], ["0 - 50", "100 - 128", 
 # The baseline is 188 bytes: 10 % are 18.8.
 check("limit in percent", [r[-1] for r in table("--percent-limit", "10", "a", "b")],
       ["a.lua:2", "a.lua:1"])
+# 20 % of b's 117 are 23.4; 10 % of them, when the baseline has nothing, 11.7.
+check("it is of the baseline", [r[-1] for r in table("--percent-limit", "20", "b", "a")],
+      ["a.lua:2", "a.lua:1"])
+check("or of the largest total", [r[-1] for r in table("--percent-limit", "10", "empty", "b")],
+      ["a.lua:1"])
 check("count", [(r[0], r[1], r[-1]) for r in table("--metric", "count", "a", "b")],
       [("", "+1", "a.lua:3"), ("2", "-1", "a.lua:1"), ("1", "-1", "a.lua:2")])
 check("sorted by source", table("-s", "source", "a", "b"),
@@ -243,6 +248,9 @@ check("without it everything does", [(r[1], r[2]) for r in table("work1", "work1
 # 307 / 3 = 102.333333, 3070 / 3 = 1023.333333
 check("one number for all", table("-s", "source", "--per", "3", "work1", "work10"),
       [["102.333333", "+921", "+900.00%", "+6", "", "lua"]])
+# 5 / 3 = 1.666667 and 10 / 3 = 3.333333
+check("rates are rounded", table("--metric", "count", "-s", "source", "--per", "3", "big", "work10"),
+      [["1.666667", "+5", "+300.00%", "+5", "", "lua"]])
 for per in ("0", "x", "1,2,3", "1,", "-1", "1,0", "99999999999999999999"):
     status, out, err = run("--per", per, "a", "b")
     check("--per %s" % per, (status, "is no count of work" in err), (2, True))
@@ -265,6 +273,15 @@ check("means and spreads", table("--baseline", "r0,r1,r2", "--new", "s0,s1,s2"),
     ["110", "100..120", "122", "115..126", "+12", "+10.91%", "0", "noise", "lua", "a.lua:1"]])
 check("one run against several", table("--baseline", "r0,r1,r2", "s1")[1],
       ["110", "100..120", "+15", "+13.64%", "0", "", "lua", "a.lua:1"])
+make("u0", (1, 120), (2, 10))
+make("u1", (1, 140), (2, 49))
+# Line 1: 100..120 and 120..140 share one value; line 2: 50 and 10..49 none.
+check("spreads that touch, and that do not",
+      [(r[-1], r[7]) for r in table("--baseline", "r0,r2", "--new", "u0,u1")],
+      [("a.lua:2", ""), ("a.lua:1", "noise")])
+check("the spreads the other way round",
+      [(r[-1], r[7]) for r in table("--baseline", "u0,u1", "--new", "r0,r2")],
+      [("a.lua:2", ""), ("a.lua:1", "noise")])
 check("a row that only some runs have",
       [r[:8] for r in table("--baseline", "empty,c", "--new", "empty,empty")][0],
       ["100", "0..200", "", "", "-100", "-100.00%", "-0.5", "gone noise"])

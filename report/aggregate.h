@@ -81,8 +81,9 @@ struct aggregate {
 	uint64_t temporary_threshold; /* a block freed before so many allocations is temporary */
 	struct window window;
 	/* Called for each event that counts, in the order of the stream; NULL:
-	 * not.  Only with SPLIT or MEASURE.  0 or -ENOMEM with err__msg(). */
-	int (*observe)(void *ctx, const struct ljm_event *ev, uint32_t cell);
+	 * not.  AT is as in a timeline.  Only with SPLIT or MEASURE.  0 or -ENOMEM
+	 * with err__msg(). */
+	int (*observe)(void *ctx, const struct ljm_event *ev, uint32_t cell, uint64_t at);
 	void *observe_ctx;
 
 	struct cells cells; /* when they are split */

@@ -340,6 +340,12 @@ static uint32_t aggregate__split(struct aggregate *a, const struct ljm_event *ev
 	return cells__get(&a->cells, &c);
 }
 
+/* When an event happens that comes in, as a timeline has it. */
+static uint64_t run__coming(const struct aggregate_run *run)
+{
+	return run->summary->timeline.by_time ? run->now_ns : run->n_events + run->n_skipped;
+}
+
 always_inline int aggregate__take(struct aggregate *a, const struct ljm_event *ev, bool more)
 {
 	uint32_t cell;
@@ -356,7 +362,7 @@ always_inline int aggregate__take(struct aggregate *a, const struct ljm_event *e
 	}
 	if (cell >= a->n_stats && aggregate__grow(a, cell))
 		return -ENOMEM;
-	if (more && a->observe && a->observe(a->observe_ctx, ev, cell))
+	if (more && a->observe && a->observe(a->observe_ctx, ev, cell, run__coming(a->run)))
 		return -ENOMEM;
 	return run__push(a, ev, cell, more);
 }

@@ -76,6 +76,20 @@ int output__open(const char *output, const struct ring_hello *hello, bool first,
 	return err ? err : open_new(*path);
 }
 
+/* Only making a file shows whether one can be made (a folder of /proc looks
+ * writable); it goes again, so that nothing is there if the target fails to
+ * start. */
+static int check_new(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return err__errno(errno, "cannot create '%s'", path);
+	close(fd);
+	unlink(path);
+	return 0;
+}
+
 int output__check(const char *output)
 {
 	struct stat st;
@@ -84,17 +98,15 @@ int output__check(const char *output)
 
 	if (strcmp(output, "-") == 0)
 		return 0;
-	if (lstat(output, &st) == 0) {
-		if (S_ISDIR(st.st_mode))
-			return err__errno(EISDIR, "cannot create '%s'", output);
-		if (S_ISLNK(st.st_mode))
-			return err__errno(ELOOP, "cannot create '%s'", output);
-		if (!S_ISREG(st.st_mode) && access(output, W_OK) != 0)
-			return err__errno(errno, "cannot write '%s'", output);
-		if (!S_ISREG(st.st_mode))
-			return 0;
-	}
-	copy = strdup(output);
+	if (lstat(output, &st) != 0)
+		return check_new(output);
+	if (S_ISDIR(st.st_mode))
+		return err__errno(EISDIR, "cannot create '%s'", output);
+	if (S_ISLNK(st.st_mode))
+		return err__errno(ELOOP, "cannot create '%s'", output);
+	if (!S_ISREG(st.st_mode))
+		return access(output, W_OK) ? err__errno(errno, "cannot write '%s'", output) : 0;
+	copy = strdup(output); /* it is renamed, which takes the right to its folder */
 	if (!copy)
 		return err__set(-ENOMEM, "no memory for a file name");
 	if (access(dirname(copy), W_OK | X_OK) != 0)

@@ -50,7 +50,10 @@ static void stop_hook(lua_State *L, lua_Debug *ar)
 {
 	(void)ar;
 	lua_sethook(L, NULL, 0, 0);
-	luaL_error(L, "interrupted!");
+	luaL_where(L, 0); /* a hook has no frame of its own */
+	lua_pushliteral(L, "interrupted!");
+	lua_concat(L, 2);
+	lua_error(L);
 }
 
 static void on_sigint(int sig)

@@ -22,40 +22,50 @@ extern const struct backend backends[];
 extern const size_t n_backends;
 const struct backend *backend__find(const char *name);
 
-/* Options of the agent, as record passes them to the target. */
-struct agent_options {
-	int fd; /* socket to the collector */
-	uint32_t ring_bytes; /* a power of two */
-	bool oracle; /* compare the fast and the slow path on every event */
-	bool drop; /* a full ring drops events instead of waiting */
-	uint32_t stacks; /* most frames of a call stack; 0: none are recorded */
-	bool across; /* stacks go on in the thread that resumed a coroutine */
-	const char *vm_options; /* how the VM was started, for the header; may be NULL */
-};
-
 struct lua_State;
 struct agent_vm;
 
-/* Loads the LuaJIT of this process and probes its layout, once.  0, or -1
- * with a sentence in agent__why(): nothing has been changed then. */
-int agent__init(const struct agent_options *opts);
+/* Joins the recording that SPEC names, the value of LJPERF_AGENT, once.  0, or
+ * -1 when there is none, with a sentence in agent__why(). */
+int agent__join(const char *spec);
+bool agent__has_joined(void);
 const char *agent__why(void);
 
-/* One line about the VM that agent__init() found, and what finding it cost. */
-void agent__print_probe(FILE *out);
+/* Puts the environment in order after joining: the program is to see its own,
+ * and children what they need to be recorded too, if they are to be. */
+void agent__settle_environment(void);
 
-/* Starts recording L's allocations.  NULL with a sentence in agent__why();
- * the state runs on unharmed.  Freed when the state is closed. */
-struct agent_vm *agent__start(struct lua_State *L);
+/* Tells the collector why a VM is not recorded. */
+void agent__refuse(const char *why);
+
+/* One line about the VM that has CODE (any address in its library), and what
+ * finding its layout cost; false: it cannot be recorded, see agent__why(). */
+bool agent__print_probe(FILE *out, const void *code);
+
+/* Starts recording L's allocations; CODE is as above.  NULL with a sentence in
+ * agent__why(); the state runs on unharmed.  Freed when the state is closed. */
+struct agent_vm *agent__start(struct lua_State *L, const void *code);
+
+/* The recording of L, whose library has CODE; NULL: it is not recorded. */
+struct agent_vm *agent__find(struct lua_State *L, const void *code);
 
 /* Marks a point in the stream; KIND as SESSION_MARK_* of formats/session.h. */
 void agent__mark(struct agent_vm *vm, unsigned kind, const char *name);
 
-/* The state is about to be closed: marks it.  Recording goes on until the
- * VM gives up its stack, where the program's own allocator is put back. */
-void agent__closing(struct agent_vm *vm);
+/* The program is about to close the state, on thread L: marks that, and runs
+ * a full collection before if that was asked for.  Recording goes on until
+ * the VM gives up its stack, where the program's own allocator is put back. */
+void agent__close(struct agent_vm *vm, struct lua_State *L);
 
 /* Puts the program's allocator back and ends the stream. */
 void agent__stop(struct agent_vm *vm);
+
+/* The allocator of the program under ours, for who asks the VM for it; TO may
+ * be changed by who sets one. */
+struct agent_allocator {
+	void *(**alloc)(void *ud, void *ptr, size_t osize, size_t nsize);
+	void **ud;
+};
+struct agent_allocator agent__allocator(struct agent_vm *vm);
 
 #endif

@@ -35,6 +35,8 @@ enum session_mark_kind {
 	SESSION_MARK_SCRIPT_END = 1, /* the script has returned or failed */
 	SESSION_MARK_FULL_GC = 2, /* a full collection is complete */
 	SESSION_MARK_CLOSE = 3, /* lua_close() begins: frees mean nothing */
+	SESSION_MARK_PAUSE = 4, /* events are missing from here on ... */
+	SESSION_MARK_RESUME = 5, /* ... to here: what was live is not known any more */
 	SESSION_MARK_MAX,
 };
 

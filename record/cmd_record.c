@@ -1,5 +1,5 @@
-/* cmd_record.c - "ljperf record": runs a Lua program under the embedded VM
- * and records what it allocates.
+/* cmd_record.c - "ljperf record": runs a Lua script under the embedded VM, or
+ * any program with the agent preloaded, and records what its VMs allocate.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -8,12 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "backends/backend.h"
 #include "ljperf.h"
 #include "record/collector.h"
+#include "record/endline.h"
 #include "record/launch.h"
 #include "record/output.h"
 #include "util/error.h"
@@ -23,17 +22,19 @@
 
 static struct {
 	const char *output, *event;
-	bool quiet, verbose, oracle, drop, final_gc;
+	bool quiet, verbose, oracle, drop, final_gc, inherit;
 	bool stacks, across;
 	const char *call_graph;
 	uint64_t level, max_stack;
 	uint32_t ring_bytes;
-	/* -j and -O as the runner takes them, behind our own */
-	char *vm_args[MAX_VM_ARGS + 8];
+	struct steering steering;
+	/* -j and -O as the runner takes them */
+	char *vm_args[MAX_VM_ARGS];
 	int n_vm_args;
 } rec;
 
-static const char usage[] = "ljperf record [OPTIONS] SCRIPT.lua [ARGUMENTS]";
+static const char usage[] = "ljperf record [OPTIONS] SCRIPT.lua [ARGUMENTS]\n"
+			    "       ljperf record [OPTIONS] -- COMMAND [ARGUMENTS]";
 
 static int add_arg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -79,28 +80,99 @@ static int ring_option(const struct option *opt, const char *arg, bool unset)
 	return 0;
 }
 
+static int delay_option(const struct option *opt, const char *arg, bool unset)
+{
+	uint64_t ns;
+	int err = steering__parse_time(arg, &ns);
+
+	(void)opt;
+	(void)unset;
+	rec.steering.off = !err && ns == UINT64_MAX;
+	rec.steering.delay_ns = err || rec.steering.off ? 0 : ns;
+	return err;
+}
+
+static int duration_option(const struct option *opt, const char *arg, bool unset)
+{
+	(void)opt;
+	(void)unset;
+	return steering__parse_time(arg, &rec.steering.duration_ns);
+}
+
+/* As perf: --no-inherit, which -i is short for. */
+static int no_inherit_option(const struct option *opt, const char *arg, bool unset)
+{
+	(void)opt;
+	(void)arg;
+	(void)unset;
+	rec.inherit = false;
+	return 0;
+}
+
 static const struct option options[] = {
-	OPT_STRING('o', "output", &rec.output, "FILE", "write to FILE, '-' for standard output (" DEFAULT_OUTPUT ")"),
+	OPT_STRING('o', "output", &rec.output, "FILE",
+		   "write to FILE, '-' for standard output (" DEFAULT_OUTPUT ")"),
 	OPT_STRING('e', "event", &rec.event, "EVENT", "what to record: alloc, the default"),
 	OPT_BOOL('q', "quiet", &rec.quiet, "no line at the end"),
 	OPT_BOOL('v', "verbose", &rec.verbose, "say more"),
 	OPT_U64('z', "compression-level", &rec.level, "N", "level of zstd, 1 to 19"),
+	OPT_GROUP("What is recorded, and when"),
+	OPT_BOOL(0, "inherit", &rec.inherit, "record child processes too (default)"),
+	{ .type = OPT_CALLBACK,
+	  .letter = 'i',
+	  .callback = no_inherit_option,
+	  .no_negate = true,
+	  .help = "only the process that is started, as --no-inherit" },
+	{ .type = OPT_CALLBACK,
+	  .letter = 'D',
+	  .name = "delay",
+	  .arg = "TIME",
+	  .callback = delay_option,
+	  .help = "begin after TIME: 250 (ms), 2s; -1: when told to",
+	  .no_negate = true },
+	{ .type = OPT_CALLBACK,
+	  .name = "duration",
+	  .arg = "TIME",
+	  .callback = duration_option,
+	  .help = "record for TIME, then let the program go on",
+	  .no_negate = true },
+	OPT_STRING(0, "control", &rec.steering.control, "fifo:PATH[,ACK]",
+		   "read commands there: enable, disable, snapshot, stop"),
+	OPT_BOOL(0, "toggle-signal", &rec.steering.toggle_signal,
+		 "SIGUSR2 to ljperf turns recording off and on"),
 	OPT_GROUP("Call stacks"),
-	OPT_BOOL('g', NULL, &rec.stacks, "record who asked for each allocation, as --call-graph lua"),
+	OPT_BOOL('g', NULL, &rec.stacks,
+		 "record who asked for each allocation, as --call-graph lua"),
 	OPT_STRING(0, "call-graph", &rec.call_graph, "KIND", "kind of call stacks: lua, or none"),
-	OPT_U64(0, "max-stack", &rec.max_stack, "N", "frames of a call stack, from the innermost out (127)"),
+	OPT_U64(0, "max-stack", &rec.max_stack, "N",
+		"frames of a call stack, from the innermost out (127)"),
 	OPT_BOOL(0, "across-coroutines", &rec.across, "go on in the one that resumed a coroutine"),
 	OPT_GROUP("The VM"),
-	{ .type = OPT_CALLBACK, .letter = 'j', .name = "jit", .arg = "CMD", .callback = vm_option,
-	  .help = "a command to the JIT compiler: on, off, or as luajit -j", .no_negate = true },
-	{ .type = OPT_CALLBACK, .letter = 'O', .arg = "OPT", .callback = vm_option,
-	  .help = "an optimisation level or flag, as luajit -O", .no_negate = true },
-	OPT_BOOL(0, "final-gc", &rec.final_gc, "collect garbage after the script, to tell leaks (default)"),
+	{ .type = OPT_CALLBACK,
+	  .letter = 'j',
+	  .name = "jit",
+	  .arg = "CMD",
+	  .callback = vm_option,
+	  .help = "a command to the JIT compiler: on, off, or as luajit -j",
+	  .no_negate = true },
+	{ .type = OPT_CALLBACK,
+	  .letter = 'O',
+	  .arg = "OPT",
+	  .callback = vm_option,
+	  .help = "an optimisation level or flag, as luajit -O",
+	  .no_negate = true },
+	OPT_BOOL(0, "final-gc", &rec.final_gc,
+		 "collect garbage after the script, to tell leaks (default)"),
 	OPT_GROUP("Recording"),
-	{ .type = OPT_CALLBACK, .name = "ring-size", .arg = "SIZE", .callback = ring_option,
-	  .help = "shared memory between program and recorder, with k or M (4M)", .no_negate = true },
+	{ .type = OPT_CALLBACK,
+	  .name = "ring-size",
+	  .arg = "SIZE",
+	  .callback = ring_option,
+	  .help = "shared memory between program and recorder, with k or M (4M)",
+	  .no_negate = true },
 	OPT_BOOL(0, "drop", &rec.drop, "when the ring is full, drop and count events, do not wait"),
-	OPT_BOOL(0, "oracle", &rec.oracle, "check every place against the VM's public interface (slow)"),
+	OPT_BOOL(0, "oracle", &rec.oracle,
+		 "check every place against the VM's public interface (slow)"),
 	OPT_END(),
 };
 
@@ -108,56 +180,6 @@ static int fail(void)
 {
 	fprintf(stderr, "ljperf: %s\n", err__msg());
 	return EXIT_LJPERF;
-}
-
-/* ---- the end line ---- */
-
-static void print_size(char *buf, size_t len, uint64_t bytes)
-{
-	if (bytes < 1000000)
-		snprintf(buf, len, "%.3f kB", (double)bytes / 1e3);
-	else
-		snprintf(buf, len, "%.3f MB", (double)bytes / 1e6);
-}
-
-static void print_stream(const struct stream *s)
-{
-	char size[32];
-
-	print_size(size, sizeof(size), s->bytes);
-	fprintf(stderr, "[ ljperf record: Captured and wrote %s %s (%" PRIu64 " events", size,
-		strcmp(s->path, "-") == 0 ? "to standard output" : s->path, s->events);
-	if (s->events)
-		fprintf(stderr, ", %.2f bytes/event", (double)s->bytes / (double)s->events);
-	fputs(") ]\n", stderr);
-}
-
-static int print_end(const struct collector *c)
-{
-	const struct stream *s;
-	int status = 0;
-
-	for (s = c->streams; s; s = s->next) {
-		if (!rec.quiet)
-			print_stream(s);
-		if (s->err) {
-			fprintf(stderr, "ljperf: recording is incomplete: %s\n", s->why);
-			status = EXIT_LJPERF;
-		}
-		if (s->lost)
-			fprintf(stderr, "ljperf: %" PRIu64 " events were lost: the ring was full\n", s->lost);
-		if (rec.oracle)
-			fprintf(stderr, "ljperf: oracle: %" PRIu64 " disagreements in %" PRIu64 " events\n",
-				s->oracle_wrong, s->oracle_compared);
-	}
-	if (c->err) {
-		fprintf(stderr, "ljperf: %s\n", c->why);
-		status = EXIT_LJPERF;
-	} else if (!c->streams) {
-		fputs("ljperf: no VM was recorded\n", stderr);
-		status = EXIT_LJPERF;
-	}
-	return status;
 }
 
 /* ---- running ---- */
@@ -171,6 +193,8 @@ static int watch_signals(sigset_t *old)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	if (rec.steering.toggle_signal)
+		sigaddset(&set, SIGUSR2);
 	sigaddset(&set, SIGPIPE); /* a closed pipe is an error of write() */
 	sigprocmask(SIG_BLOCK, &set, old);
 	sigdelset(&set, SIGPIPE);
@@ -199,71 +223,98 @@ static char *options_text(void)
 	return text;
 }
 
-static int add_own_args(const char **args, int n)
+static void fill_control(struct control *page, const char *preload)
 {
-	static char ring[32], stacks[48];
-
-	snprintf(ring, sizeof(ring), "--ring=%u", rec.ring_bytes);
-	args[n++] = ring;
-	if (rec.stacks) {
-		snprintf(stacks, sizeof(stacks), "--stacks=%" PRIu64, rec.max_stack);
-		args[n++] = stacks;
-	}
-	if (rec.across)
-		args[n++] = "--across-coroutines";
-	if (rec.oracle)
-		args[n++] = "--oracle";
-	if (rec.drop)
-		args[n++] = "--drop";
-	if (!rec.final_gc)
-		args[n++] = "--no-final-gc";
-	return n;
+	page->ring_bytes = rec.ring_bytes;
+	page->stacks = rec.stacks ? (uint32_t)rec.max_stack : 0;
+	page->across = rec.across;
+	page->oracle = rec.oracle;
+	page->drop = rec.drop;
+	page->inherit = rec.inherit;
+	page->final_gc = rec.final_gc;
+	snprintf(page->preload, sizeof(page->preload), "%s", preload);
 }
 
 static int run(struct collector *c, struct launch *l)
 {
-	int socks[2], status;
+	char spec[256];
+	const char *agent = launch__agent();
+	int err = wire__open(&c->wire);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks) != 0)
-		return err__errno(errno, "cannot make a socket");
-	c->sock = socks[0];
+	if (!err && !agent && (l->preload || rec.inherit))
+		err = -ENOENT;
+	if (err)
+		return err;
+	fill_control(c->wire.control, agent ? agent : "");
+	if (l->preload)
+		l->preload = agent;
+	wire__spec(&c->wire, spec, sizeof(spec));
+	l->spec = spec;
+	l->fds[0] = c->wire.target_sock;
+	l->fds[1] = c->wire.control_fd;
+	c->steering = rec.steering;
+	err = steering__open(&c->steering, c->wire.control);
+	if (err)
+		return err;
 	c->sigfd = watch_signals(&l->mask);
 	if (c->sigfd < 0)
 		return err__errno(errno, "cannot watch signals");
-	c->target = launch__start(l, socks[1]);
+	c->target = c->opts.target = launch__start(l);
 	if (c->target < 0)
 		return c->target;
-	close(socks[1]);
+	close(c->wire.target_sock);
 	collector__run(c);
-	status = print_end(c);
-	return status ? status : exit_status(c);
+	err = endline__print(c, rec.quiet, rec.oracle);
+	return err ? err : exit_status(c);
 }
 
-static int record(int n, const char **args)
+static int record(struct launch *l, int n, const char **args)
 {
-	struct collector c = { .opts = { .output = rec.output, .level = (int)rec.level } };
-	const char *agent_args[MAX_VM_ARGS + 8];
-	struct launch l = { .args = args, .n_args = n, .agent_args = agent_args };
-	struct stream *s;
+	struct collector c = { .opts = { .output = rec.output,
+					 .level = (int)rec.level,
+					 .argv = args,
+					 .argc = (size_t)n },
+			       .quiet = rec.quiet };
 	int status;
 
-	l.runner = launch__runner();
-	if (!l.runner || output__check(rec.output))
+	if (output__check(rec.output))
 		return fail();
-	l.n_agent_args = add_own_args(agent_args, 0);
-	memcpy(agent_args + l.n_agent_args, rec.vm_args, (size_t)rec.n_vm_args * sizeof(*agent_args));
-	l.n_agent_args += rec.n_vm_args;
-	l.stdout_to_stderr = strcmp(rec.output, "-") == 0;
-	c.opts.argv = args;
-	c.opts.argc = (size_t)n;
+	l->stdout_to_stderr = strcmp(rec.output, "-") == 0;
 	c.opts.backend_options = options_text();
-	status = run(&c, &l);
-	while ((s = c.streams)) {
-		c.streams = s->next;
-		stream__delete(s);
-	}
+	c.steering.fd = c.steering.ack_fd = -1;
+	status = run(&c, l);
+	collector__exit(&c);
 	free((char *)(uintptr_t)c.opts.backend_options);
 	return status < 0 ? fail() : status;
+}
+
+/* The embedded VM runs a script: its options stand before the script. */
+static int record_script(int n, const char **args)
+{
+	const char **argv = calloc((size_t)(rec.n_vm_args + n) + 2, sizeof(*argv));
+	struct launch l = { .program = launch__runner(), .argv = argv };
+	int status;
+
+	if (!l.program || !argv)
+		return fail();
+	argv[0] = l.program;
+	memcpy(argv + 1, rec.vm_args, (size_t)rec.n_vm_args * sizeof(*argv));
+	memcpy(argv + 1 + rec.n_vm_args, args, (size_t)n * sizeof(*argv));
+	status = record(&l, n, args);
+	free(argv);
+	return status;
+}
+
+static int record_command(int n, const char **args)
+{
+	struct launch l = { .program = args[0], .argv = args, .preload = "" };
+
+	if (rec.n_vm_args) {
+		err__set(-EINVAL, "-%s is an option of the VM that runs scripts, not of '%s'",
+			 rec.vm_args[0] + 1, args[0]);
+		return fail();
+	}
+	return launch__check(args[0]) ? fail() : record(&l, n, args);
 }
 
 /* -g and --call-graph together say whether stacks are recorded. */
@@ -277,7 +328,8 @@ static int check_stacks(void)
 		return err__set(-EINVAL, "unknown kind of call stacks '%s', there are lua and none",
 				rec.call_graph);
 	if (rec.max_stack < 1 || rec.max_stack > 1024)
-		return err__set(-EINVAL, "--max-stack takes 1 to 1024, not %" PRIu64, rec.max_stack);
+		return err__set(-EINVAL, "--max-stack takes 1 to 1024, not %" PRIu64,
+				rec.max_stack);
 	return 0;
 }
 
@@ -288,14 +340,14 @@ int cmd_record(int argc, const char **argv)
 
 	rec.output = DEFAULT_OUTPUT;
 	rec.event = "alloc";
-	rec.final_gc = true;
+	rec.final_gc = rec.inherit = true;
 	rec.max_stack = 127;
 	rec.ring_bytes = 4 << 20;
 	n = options__parse(argc, argv, options, usage, OPTIONS_STOP_AT_NON_OPTION, &dashdash);
 	if (n == OPTIONS_HELP)
 		return EXIT_SUCCESS;
 	if (n == 0)
-		n = err__set(-EINVAL, "no script to run, 'ljperf record -h' shows how");
+		n = err__set(-EINVAL, "nothing to run, 'ljperf record -h' shows how");
 	if (n > 0 && strcmp(rec.event, "alloc") != 0)
 		n = err__set(-EINVAL, "unknown event '%s', 'ljperf list' shows them", rec.event);
 	if (n > 0 && check_stacks() < 0)
@@ -306,5 +358,8 @@ int cmd_record(int argc, const char **argv)
 		n = err__set(-EINVAL, "a recording is not written to a terminal");
 	if (n < 0)
 		return fail();
-	return record(n, argv + 1);
+	/* "--" also stands before a script whose name is like an option. */
+	if (dashdash && (launch__is_program(argv[1]) || access(argv[1], R_OK) != 0))
+		return record_command(n, argv + 1);
+	return record_script(n, argv + 1);
 }

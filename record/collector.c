@@ -2,33 +2,50 @@
 #include "record/collector.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "util/error.h"
 
-/* ---- rings ---- */
+/* After the target has ended, how long to wait for a process that it has
+ * started to show up with a VM. */
+#define LINGER_NS 200000000u
 
-static int attached_fd(struct msghdr *msg)
+static uint64_t now_ns(void)
 {
-	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
-	int fd;
+	struct timespec ts;
 
-	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
-	    c->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -1;
-	memcpy(&fd, CMSG_DATA(c), sizeof(int));
-	return fd;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static void add_stream(struct collector *c, const struct ring_hello *hello, int memfd)
+/* ---- messages ---- */
+
+/* VMs of a process are counted over all that ever had its id. */
+static unsigned number_of(const struct collector *c, pid_t pid)
 {
-	struct stream *s = stream__new(&c->opts, hello, memfd, !c->streams);
+	const struct stream *s;
+	unsigned n = 1;
+
+	for (s = c->streams; s; s = s->next)
+		n += s->pid == pid;
+	return n;
+}
+
+static void add_stream(struct collector *c, struct process *p, const struct wire_msg *msg)
+{
+	struct stream_vm vm = {
+		.hello = &msg->u.hello,
+		.pid = msg->pid,
+		.number = number_of(c, msg->pid),
+		.first = !c->streams,
+	};
+	struct stream *s = stream__new(&c->opts, &vm, msg->fd);
 
 	if (!s) {
 		if (!c->err)
@@ -36,46 +53,112 @@ static void add_stream(struct collector *c, const struct ring_hello *hello, int 
 		c->err = -EIO;
 		return;
 	}
+	p->records = true;
 	*c->last = s;
 	c->last = &s->next;
 }
 
-/* Takes one message.  False when there is none now, or never again. */
-static bool receive(struct collector *c)
+static void take_message(struct collector *c, const struct wire_msg *msg)
 {
-	struct ring_hello hello;
-	struct iovec iov = { &hello, sizeof(hello) };
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
-			      .msg_controllen = sizeof(control.bytes) };
-	ssize_t n;
-	int fd;
+	struct process *p = NULL;
 
-	do {
-		n = recvmsg(c->sock, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	} while (n < 0 && errno == EINTR);
-	if (n <= 0)
-		return false;
-	fd = attached_fd(&msg);
-	if (fd < 0)
-		return true;
-	if (n == (ssize_t)sizeof(hello) && hello.version == RING_VERSION)
-		add_stream(c, &hello, fd);
-	else
-		close(fd);
-	return true;
+	if (msg->kind == MSG_RING || msg->kind == MSG_FORKED)
+		p = processes__find(&c->processes, msg->pid);
+	switch (msg->kind) {
+	case MSG_RING:
+		if (p)
+			add_stream(c, p, msg);
+		else
+			close(msg->fd);
+		break;
+	case MSG_FORKED:
+		if (p)
+			process__forked(p);
+		break;
+	case MSG_LOADED:
+		c->n_loaded++;
+		break;
+	case MSG_REFUSED:
+		if (!c->refused[0])
+			snprintf(c->refused, sizeof(c->refused), "%s", msg->u.note.text);
+		break;
+	case MSG_TOKEN:
+		break;
+	}
 }
 
-/* ---- signals ---- */
+/* Takes all there is at the target's socket.  False when every process has
+ * closed its end. */
+static bool take_messages(struct collector *c)
+{
+	struct wire_msg msg;
+	int n;
+
+	if (c->wire.sock < 0)
+		return false;
+	while ((n = wire__receive(c->wire.sock, &msg)) > 0)
+		take_message(c, &msg);
+	if (n < 0) {
+		close(c->wire.sock);
+		c->wire.sock = -1;
+	}
+	return n == 0;
+}
+
+/* ---- connections of those who have closed what they inherited ---- */
+
+static void take_connection(struct collector *c)
+{
+	int fd = wire__accept(&c->wire), i;
+
+	for (i = 0; fd >= 0 && i < MAX_CONNECTIONS; i++) {
+		if (c->conns[i] >= 0)
+			continue;
+		c->conns[i] = fd;
+		c->admitted[i] = false;
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static void read_connection(struct collector *c, int i)
+{
+	struct wire_msg msg;
+	int n = wire__receive(c->conns[i], &msg);
+	bool ok = n > 0;
+
+	if (n == 0)
+		return;
+	if (ok && !c->admitted[i]) {
+		ok = c->admitted[i] = wire__admit(&c->wire, c->conns[i], &msg);
+		if (msg.fd >= 0)
+			close(msg.fd);
+	} else if (ok) {
+		take_message(c, &msg);
+	}
+	if (ok)
+		return;
+	close(c->conns[i]);
+	c->conns[i] = -1;
+}
+
+/* ---- ends ---- */
+
+static void end_streams(struct collector *c, pid_t pid, const struct session_footer *end)
+{
+	struct stream *s;
+
+	for (s = c->streams; s; s = s->next)
+		if (s->pid == pid)
+			stream__end(s, end);
+}
 
 static void reap(struct collector *c)
 {
 	int status;
 
-	if (waitpid(c->target, &status, WNOHANG) != c->target)
+	if (!c->target || waitpid(c->target, &status, WNOHANG) != c->target)
 		return;
 	c->target_ended = true;
 	if (WIFSIGNALED(status)) {
@@ -87,12 +170,26 @@ static void reap(struct collector *c)
 	}
 }
 
+/* One of the processes that are no children of ours: how it ended is not
+ * known.  The target's end is known from reap(). */
+static void process_ended(struct collector *c, struct process *p)
+{
+	static const struct session_footer unknown = { .end_kind = SESSION_END_UNKNOWN };
+
+	take_messages(c); /* what it sent before it ended */
+	process__ended(p);
+	if (p->pid != c->target)
+		end_streams(c, p->pid, &unknown);
+}
+
+/* ---- signals ---- */
+
 /* What a terminal sends reaches the target without us; what kill(1) sends to
  * us is passed on, once.  The second time we do not wait for the target. */
 static void interrupted(struct collector *c, const struct signalfd_siginfo *si)
 {
-	if (c->interrupted)
-		c->target_ended = true;
+	if (c->interrupted || c->target_ended || !c->target)
+		c->stopped = true;
 	else if (si->ssi_code != SI_KERNEL)
 		kill(c->target, (int)si->ssi_signo);
 	c->interrupted = true;
@@ -106,27 +203,155 @@ static void take_signal(struct collector *c)
 		return;
 	if (si.ssi_signo == SIGCHLD)
 		reap(c);
+	else if (si.ssi_signo == SIGUSR2)
+		steering__toggle(&c->steering);
 	else
 		interrupted(c, &si);
 }
 
-void collector__run(struct collector *c)
+static void take_commands(struct collector *c)
 {
-	struct pollfd fds[2] = { { .fd = c->sigfd, .events = POLLIN },
-				 { .fd = c->sock, .events = POLLIN } };
 	struct stream *s;
 
-	c->last = &c->streams;
-	while (!c->target_ended) {
-		if (poll(fds, 2, -1) < 0)
-			continue;
-		if (fds[1].revents && !receive(c))
-			fds[1].fd = -1; /* the target has closed its end */
-		if (fds[0].revents)
-			take_signal(c);
+	steering__read(&c->steering);
+	if (c->steering.snapshot)
+		for (s = c->streams; s; s = s->next)
+			stream__flush(s);
+	c->steering.snapshot = false;
+	c->stopped |= c->steering.stop;
+	steering__ack(&c->steering);
+}
+
+/* ---- the loop ---- */
+
+static void watch(struct collector *c, int fd)
+{
+	struct pollfd *fds;
+
+	if (c->n_fds == c->fds_room) {
+		c->fds_room = c->fds_room ? c->fds_room * 2 : 64;
+		fds = realloc(c->fds, c->fds_room * sizeof(*fds));
+		if (!fds) {
+			c->fds_room = c->n_fds;
+			return;
+		}
+		c->fds = fds;
 	}
-	while (receive(c))
-		; /* rings of VMs that started and ended in a moment */
+	c->fds[c->n_fds++] = (struct pollfd){ .fd = fd, .events = POLLIN };
+}
+
+enum {
+	AT_SIGNALS,
+	AT_SOCKET,
+	AT_LISTENER,
+	AT_CONTROL,
+	AT_CONNECTIONS,
+	AT_PROCESSES = AT_CONNECTIONS + MAX_CONNECTIONS
+};
+
+static void watch_all(struct collector *c)
+{
+	struct process *p;
+	int i;
+
+	c->n_fds = 0;
+	watch(c, c->sigfd);
+	watch(c, c->wire.sock);
+	watch(c, c->wire.listener);
+	watch(c, c->steering.fd);
+	for (i = 0; i < MAX_CONNECTIONS; i++)
+		watch(c, c->conns[i]);
+	for (p = c->processes.first; p; p = p->next)
+		watch(c, p->pidfd);
+}
+
+static void take_events(struct collector *c)
+{
+	struct process *p;
+	size_t i, at = AT_PROCESSES;
+
+	for (p = c->processes.first; p; p = p->next, at++)
+		if (at < c->n_fds && c->fds[at].revents)
+			process_ended(c, p);
+	for (i = 0; i < MAX_CONNECTIONS; i++)
+		if (c->fds[AT_CONNECTIONS + i].revents)
+			read_connection(c, (int)i);
+	if (c->fds[AT_LISTENER].revents)
+		take_connection(c);
+	if (c->fds[AT_SOCKET].revents)
+		take_messages(c);
+	if (c->fds[AT_CONTROL].revents)
+		take_commands(c);
+	if (c->fds[AT_SIGNALS].revents)
+		take_signal(c);
+}
+
+/* The target has ended.  A daemon's processes go on, and so does the recording
+ * of them; what never had to do with a VM is not waited for. */
+static bool is_over(struct collector *c)
+{
+	unsigned n;
+
+	if (c->stopped)
+		return true;
+	if (!c->target_ended)
+		return false;
+	end_streams(c, c->target, &c->end);
+	if (!c->linger_until)
+		c->linger_until = now_ns() + LINGER_NS;
+	n = processes__n_awaited(&c->processes);
+	if (n && !c->told_waiting && !c->quiet && now_ns() >= c->linger_until) {
+		fprintf(stderr,
+			"ljperf: the program has ended; %u of its processes %s recorded still, "
+			"interrupt to stop\n",
+			n, n == 1 ? "is" : "are");
+		c->told_waiting = true;
+	}
+	return !n && (!take_messages(c) || now_ns() >= c->linger_until);
+}
+
+static int poll_ms(struct collector *c)
+{
+	int ms = steering__tick(&c->steering);
+
+	if (c->target_ended && (ms < 0 || ms > 50))
+		ms = 50;
+	return ms;
+}
+
+void collector__run(struct collector *c)
+{
+	struct stream *s;
+	int i;
+
+	c->last = &c->streams;
+	for (i = 0; i < MAX_CONNECTIONS; i++)
+		c->conns[i] = -1;
+	while (!is_over(c)) {
+		watch_all(c);
+		if (c->n_fds < AT_PROCESSES)
+			break; /* no memory for the most needed */
+		if (poll(c->fds, c->n_fds, poll_ms(c)) > 0)
+			take_events(c);
+	}
+	steering__set(&c->steering, false); /* who still runs goes on unrecorded */
+	take_messages(c); /* VMs that started and ended in a moment */
 	for (s = c->streams; s; s = s->next)
-		stream__join(s, &c->end);
+		stream__end(s, &c->end);
+	for (s = c->streams; s; s = s->next)
+		stream__join(s);
+}
+
+void collector__exit(struct collector *c)
+{
+	struct stream *s;
+
+	while ((s = c->streams)) {
+		c->streams = s->next;
+		stream__delete(s);
+	}
+	processes__exit(&c->processes);
+	steering__close(&c->steering);
+	wire__close(&c->wire);
+	free(c->fds);
 }

@@ -1,29 +1,50 @@
 /* collector.h - the other end of the agents: takes their rings, watches the
- * target and the signals, and ends the files.  Called by cmd_record.c.
+ * processes, the clock and the signals, and ends the files.  Called by
+ * cmd_record.c.
  */
 #ifndef LJPERF_RECORD_COLLECTOR_H
 #define LJPERF_RECORD_COLLECTOR_H
 
-#include <signal.h>
-#include <sys/types.h>
+#include <poll.h>
 
+#include "record/process.h"
+#include "record/steering.h"
 #include "record/stream.h"
+#include "record/wire.h"
+
+#define MAX_CONNECTIONS 256
 
 struct collector {
 	struct stream_opts opts;
-	int sock;	/* our end; the target has the other */
-	int sigfd;	/* SIGCHLD, SIGINT, SIGTERM, SIGHUP */
-	pid_t target;
+	struct wire wire;
+	struct steering steering;
+	int sigfd; /* SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR2 */
+	pid_t target; /* 0: not a child of ours */
+	bool quiet;
+	struct processes processes;
 	struct stream *streams; /* in the order of arrival */
 	struct stream **last;
+
+	int conns[MAX_CONNECTIONS]; /* through the listener; -1: free */
+	bool admitted[MAX_CONNECTIONS]; /* its secret was right */
+	struct pollfd *fds; /* what is waited for, n_fds of them */
+	size_t n_fds, fds_room;
+	uint64_t linger_until; /* 0: not yet */
+	bool told_waiting;
+
 	struct session_footer end; /* how the target ended */
-	bool target_ended, interrupted;
+	bool target_ended, interrupted, stopped;
+	unsigned n_loaded; /* processes that had an agent in them */
+	char refused[512]; /* why a VM is not recorded, the first reason; "" none */
 	int err; /* the first VM whose file could not be opened; err__msg() then */
 	char why[256];
 };
 
-/* Runs until the target has ended (or a second signal came), then closes all
- * files.  The streams stay for the caller to report and delete. */
+/* Runs until the target and its recorded children have ended (or it was
+ * stopped), then closes all files.  The streams stay for the caller to report
+ * and delete. */
 void collector__run(struct collector *c);
+
+void collector__exit(struct collector *c);
 
 #endif

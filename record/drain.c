@@ -10,8 +10,8 @@
 /* Longer strings than this are no names; the agent's VM cannot make them. */
 #define TEXT_MAX ((size_t)256 << 20)
 
-void drain__init(struct drain *d, struct ring *ring, uint32_t data_bytes, struct session_writer *out,
-		 uint64_t start_ns)
+void drain__init(struct drain *d, struct ring *ring, uint32_t data_bytes,
+		 struct session_writer *out, uint64_t start_ns)
 {
 	memset(d, 0, sizeof(*d));
 	d->ring = ring;
@@ -103,10 +103,15 @@ static uint64_t since_start(const struct drain *d, uint64_t ns)
 static int put_proto(struct drain *d)
 {
 	struct ljm_symbol sym = {
-		.source = LJM_SRC_LUA, .addr = d->words[0], .line = d->words[1],
-		.last_line = d->words[2], .has_detail = true,
-		.name = text_at(d, 0), .name_len = d->words[3],
-		.func_name = text_at(d, d->words[3]), .func_name_len = d->words[4],
+		.source = LJM_SRC_LUA,
+		.addr = d->words[0],
+		.line = d->words[1],
+		.last_line = d->words[2],
+		.has_detail = true,
+		.name = text_at(d, 0),
+		.name_len = d->words[3],
+		.func_name = text_at(d, d->words[3]),
+		.func_name_len = d->words[4],
 	};
 
 	return session_writer__symbol(d->out, &sym);
@@ -115,7 +120,10 @@ static int put_proto(struct drain *d)
 static int put_cfunc(struct drain *d)
 {
 	struct ljm_symbol sym = {
-		.source = LJM_SRC_C, .addr = d->words[0], .name = text_at(d, 0), .name_len = d->words[1],
+		.source = LJM_SRC_C,
+		.addr = d->words[0],
+		.name = text_at(d, 0),
+		.name_len = d->words[1],
 	};
 
 	return session_writer__symbol(d->out, &sym);
@@ -124,9 +132,13 @@ static int put_cfunc(struct drain *d)
 static int put_trace(struct drain *d)
 {
 	struct ljm_symbol sym = {
-		.source = LJM_SRC_TRACE, .proto_addr = d->words[0], .line = d->words[1],
-		.trace_num = d->words[2], .has_detail = true,
-		.trace_root = (uint32_t)d->words[3], .trace_link = (uint32_t)d->words[4],
+		.source = LJM_SRC_TRACE,
+		.proto_addr = d->words[0],
+		.line = d->words[1],
+		.trace_num = d->words[2],
+		.has_detail = true,
+		.trace_root = (uint32_t)d->words[3],
+		.trace_link = (uint32_t)d->words[4],
 		.trace_linktype = (uint8_t)d->words[5],
 	};
 
@@ -136,8 +148,10 @@ static int put_trace(struct drain *d)
 static int put_mark(struct drain *d)
 {
 	struct session_mark mark = {
-		.kind = (enum session_mark_kind)d->words[0], .time_ns = since_start(d, d->words[1]),
-		.name = text_at(d, 0), .name_len = d->words[2],
+		.kind = (enum session_mark_kind)d->words[0],
+		.time_ns = since_start(d, d->words[1]),
+		.name = text_at(d, 0),
+		.name_len = d->words[2],
 	};
 
 	if (d->words[0] >= SESSION_MARK_MAX)
@@ -153,9 +167,14 @@ static int put_time(struct drain *d)
 static int put_module(struct drain *d)
 {
 	struct session_module m = {
-		.start = d->words[0], .end = d->words[1], .offset = d->words[2], .bias = d->words[3],
-		.path = text_at(d, 0), .path_len = d->words[4],
-		.build_id = text_at(d, d->words[4]), .build_id_len = d->words[5],
+		.start = d->words[0],
+		.end = d->words[1],
+		.offset = d->words[2],
+		.bias = d->words[3],
+		.path = text_at(d, 0),
+		.path_len = d->words[4],
+		.build_id = text_at(d, d->words[4]),
+		.build_id_len = d->words[5],
 	};
 
 	return m.end > m.start ? session_writer__module(d->out, &m) : corrupt(d, "an empty module");
@@ -164,12 +183,15 @@ static int put_module(struct drain *d)
 static int put_stack(struct drain *d)
 {
 	struct session_stack node = {
-		.id = d->words[0], .parent = d->words[1],
-		.loc = { .source = (enum ljm_source)d->words[2], .addr = d->words[3], .num = d->words[4] },
+		.id = d->words[0],
+		.parent = d->words[1],
+		.loc = { .source = (enum ljm_source)d->words[2],
+			 .addr = d->words[3],
+			 .num = d->words[4] },
 	};
 
-	if (d->words[2] < LJM_SRC_INTERNAL || d->words[2] > LJM_SRC_TRACE || node.parent >= node.id ||
-	    node.id != d->last_stack + 1)
+	if (d->words[2] < LJM_SRC_INTERNAL || d->words[2] > LJM_SRC_TRACE ||
+	    node.parent >= node.id || node.id != d->last_stack + 1)
 		return corrupt(d, "a stack out of order");
 	d->last_stack = node.id;
 	return session_writer__stack(d->out, &node);
@@ -186,14 +208,10 @@ static const struct ctl_ops {
 	int text1, text2; /* index of the length, -1: no string */
 	int (*put)(struct drain *d);
 } ctl_ops[CTL_MAX] = {
-	[CTL_PROTO] = { 5, 3, 4, put_proto },
-	[CTL_CFUNC] = { 2, 1, -1, put_cfunc },
-	[CTL_TRACE] = { 6, -1, -1, put_trace },
-	[CTL_TIME] = { 1, -1, -1, put_time },
-	[CTL_MARK] = { 3, 2, -1, put_mark },
-	[CTL_STACK] = { 5, -1, -1, put_stack },
-	[CTL_MODULE] = { 6, 4, 5, put_module },
-	[CTL_LOST] = { 1, -1, -1, put_lost },
+	[CTL_PROTO] = { 5, 3, 4, put_proto },   [CTL_CFUNC] = { 2, 1, -1, put_cfunc },
+	[CTL_TRACE] = { 6, -1, -1, put_trace }, [CTL_TIME] = { 1, -1, -1, put_time },
+	[CTL_MARK] = { 3, 2, -1, put_mark },    [CTL_STACK] = { 5, -1, -1, put_stack },
+	[CTL_MODULE] = { 6, 4, 5, put_module }, [CTL_LOST] = { 1, -1, -1, put_lost },
 };
 
 static int finish_pending(struct drain *d)
@@ -281,7 +299,8 @@ static int drain_ctl(struct drain *d, uint64_t w0)
 
 	if (kind == CTL_STRING)
 		return add_string(d, n);
-	return kind < CTL_MAX ? start_ctl(d, (enum ring_ctl)kind, n) : corrupt(d, "an unknown record");
+	return kind < CTL_MAX ? start_ctl(d, (enum ring_ctl)kind, n)
+			      : corrupt(d, "an unknown record");
 }
 
 /* ---- one record after the other ---- */

@@ -14,7 +14,7 @@
 struct drain {
 	struct ring *ring;
 	const uint64_t *data;
-	uint64_t mask;	     /* words of the ring less one */
+	uint64_t mask; /* words of the ring less one */
 	uint64_t tail, head; /* words read; words that may be read */
 	struct session_writer *out;
 	uint64_t start_ns; /* what CTL_TIME and CTL_MARK are counted from */
@@ -29,8 +29,8 @@ struct drain {
 };
 
 /* RING stays the caller's; DATA_BYTES is what is mapped behind its header. */
-void drain__init(struct drain *d, struct ring *ring, uint32_t data_bytes, struct session_writer *out,
-		 uint64_t start_ns);
+void drain__init(struct drain *d, struct ring *ring, uint32_t data_bytes,
+		 struct session_writer *out, uint64_t start_ns);
 void drain__exit(struct drain *d);
 
 /* Takes what is there, at most about MOST words.  The number of words taken,

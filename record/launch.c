@@ -11,44 +11,87 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "record/protocol.h"
 #include "util/error.h"
 
 #define RUNNER_NAME "ljperf-luajit"
+#define AGENT_NAME "libljperf-agent.so"
 
-const char *launch__runner(void)
+static const char *own_file(const char *name, int mode, char path[PATH_MAX])
 {
-	static char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof(RUNNER_NAME) - 1);
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
 	char *slash;
 
 	if (n > 0) {
 		path[n] = 0;
 		slash = strrchr(path, '/');
-		memcpy(slash + 1, RUNNER_NAME, sizeof(RUNNER_NAME));
-		if (access(path, X_OK) == 0)
+		snprintf(slash + 1, (size_t)(path + PATH_MAX - slash - 1), "%s", name);
+		if (access(path, mode) == 0)
 			return path;
 	}
-	snprintf(path, sizeof(path), "%s/%s", LJPERF_LIBEXECDIR, RUNNER_NAME);
-	if (access(path, X_OK) == 0)
+	snprintf(path, PATH_MAX, "%s/%s", LJPERF_LIBEXECDIR, name);
+	if (access(path, mode) == 0)
 		return path;
-	err__errno(errno, "cannot run '%s'", path);
+	err__errno(errno, "cannot use '%s'", path);
 	return NULL;
 }
 
-/* In the child: only returns when the program cannot be executed. */
-static int exec_target(const struct launch *l, int sock, const char **argv)
+const char *launch__runner(void)
 {
+	static char path[PATH_MAX];
+
+	return own_file(RUNNER_NAME, X_OK, path);
+}
+
+const char *launch__agent(void)
+{
+	static char path[PATH_MAX];
+	const char *agent = own_file(AGENT_NAME, R_OK, path);
+
+	/* ld.so(8): the list in LD_PRELOAD has both as separators. */
+	if (agent && strpbrk(agent, " :")) {
+		err__set(-EINVAL, "'%s' cannot be preloaded: its path has a space or a colon",
+			 agent);
+		return NULL;
+	}
+	return agent;
+}
+
+/* The user's own value comes first: it may have to (a sanitizer's). */
+static int add_preload(const char *agent)
+{
+	const char *old = getenv("LD_PRELOAD");
+	char *value;
+	int err;
+
+	if (!old || !*old)
+		return setenv("LD_PRELOAD", agent, 1);
+	if (asprintf(&value, "%s:%s", old, agent) < 0)
+		return -1;
+	err = setenv("LD_PRELOAD", value, 1);
+	free(value);
+	return err;
+}
+
+/* In the child: only returns when the program cannot be executed. */
+static int exec_target(const struct launch *l)
+{
+	size_t i;
+
 	if (l->stdout_to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return errno;
-	if (fcntl(sock, F_SETFD, 0) < 0)
+	for (i = 0; i < 2; i++)
+		if (fcntl(l->fds[i], F_SETFD, 0) < 0)
+			return errno;
+	if (setenv(AGENT_ENV, l->spec, 1) != 0 || (l->preload && add_preload(l->preload) != 0))
 		return errno;
 	sigprocmask(SIG_SETMASK, &l->mask, NULL);
-	execv(l->runner, (char **)(uintptr_t)argv);
+	execvp(l->program, (char **)(uintptr_t)l->argv);
 	return errno;
 }
 
 /* The child's error comes through a pipe that a successful exec closes. */
-static pid_t fork_target(const struct launch *l, int sock, const char **argv)
+pid_t launch__start(const struct launch *l)
 {
 	int fds[2], err = 0;
 	pid_t pid;
@@ -58,7 +101,7 @@ static pid_t fork_target(const struct launch *l, int sock, const char **argv)
 		return err__errno(errno, "cannot make a pipe");
 	pid = fork();
 	if (pid == 0) {
-		err = exec_target(l, sock, argv);
+		err = exec_target(l);
 		n = write(fds[1], &err, sizeof(err));
 		_exit(n == (ssize_t)sizeof(err) ? 127 : 126);
 	}
@@ -72,25 +115,5 @@ static pid_t fork_target(const struct launch *l, int sock, const char **argv)
 	if (n == 0)
 		return pid;
 	waitpid(pid, NULL, 0);
-	return err__errno(err, "cannot run '%s'", l->runner);
-}
-
-pid_t launch__start(const struct launch *l, int sock)
-{
-	const char **argv = calloc((size_t)(l->n_agent_args + l->n_args) + 3, sizeof(*argv));
-	char fd_arg[32];
-	pid_t pid;
-	int n = 0;
-
-	if (!argv)
-		return err__set(-ENOMEM, "no memory for the command line");
-	snprintf(fd_arg, sizeof(fd_arg), "--fd=%d", sock);
-	argv[n++] = l->runner;
-	argv[n++] = fd_arg;
-	memcpy(argv + n, l->agent_args, (size_t)l->n_agent_args * sizeof(*argv));
-	n += l->n_agent_args;
-	memcpy(argv + n, l->args, (size_t)l->n_args * sizeof(*argv));
-	pid = fork_target(l, sock, argv);
-	free(argv);
-	return pid;
+	return err__errno(err, "cannot run '%s'", l->program);
 }

@@ -1,27 +1,38 @@
-/* launch.h - starts the target with the agent in it.  Called by cmd_record.c. */
+/* launch.h - starts the target with the agent in it.  Called by cmd_record.c
+ * and cmd_list.c.
+ */
 #ifndef LJPERF_RECORD_LAUNCH_H
 #define LJPERF_RECORD_LAUNCH_H
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct launch {
-	const char *runner; /* path of ljperf-luajit */
-	const char *const *agent_args; /* of the runner, n_agent_args of them */
-	int n_agent_args;
-	const char *const *args; /* script and its arguments, n_args of them */
-	int n_args;
+	const char *program; /* path, or a name to be looked for in PATH */
+	const char *const *argv; /* of the program, NULL at the end */
+	const char *spec; /* for LJPERF_AGENT */
+	const char *preload; /* path of the agent; NULL: it is in the program */
+	int fds[2]; /* that the program inherits */
 	bool stdout_to_stderr; /* our stdout takes the recording */
-	sigset_t mask;	       /* signal mask of the target */
+	sigset_t mask; /* signal mask of the target */
 };
 
-/* The program next to ours when run from the build folder, else the one
- * installed.  NULL with err__msg(). */
+/* A file of ours, next to our own program when that is in the build folder,
+ * else the one installed.  NULL with err__msg(). */
 const char *launch__runner(void);
+const char *launch__agent(void);
 
-/* Starts it with SOCK as the agent's socket.  A process id, or a negative
- * errno with err__msg(): also when the program could not be executed. */
-pid_t launch__start(const struct launch *l, int sock);
+/* Whether COMMAND is something to execute: a path, or a name in PATH. */
+bool launch__is_program(const char *command);
+
+/* Whether the agent can be preloaded into what COMMAND runs.  0, or a negative
+ * errno with the reason in err__msg(). */
+int launch__check(const char *command);
+
+/* Starts it.  A process id, or a negative errno with err__msg(): also when the
+ * program could not be executed. */
+pid_t launch__start(const struct launch *l);
 
 #endif

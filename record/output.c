@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 
 #define SUFFIX ".ljm.zst"
 
-static char *name_of(const char *output, const struct ring_hello *hello, bool first)
+static char *name_of(const char *output, pid_t pid, unsigned number, bool first)
 {
 	size_t stem = strlen(output), suffix = strlen(SUFFIX);
 	const char *end = "";
@@ -24,15 +23,16 @@ static char *name_of(const char *output, const struct ring_hello *hello, bool fi
 
 	if (first)
 		return strdup(output);
+	if (strcmp(output, "-") == 0)
+		return name_of(DEFAULT_OUTPUT, pid, number, false);
 	if (stem > suffix && strcmp(output + stem - suffix, SUFFIX) == 0) {
 		stem -= suffix;
 		end = SUFFIX;
 	}
-	if (hello->vm_number > 1)
-		n = asprintf(&path, "%.*s.%" PRIu64 ".%u%s", (int)stem, output, hello->pid,
-			     hello->vm_number, end);
+	if (number > 1)
+		n = asprintf(&path, "%.*s.%d.%u%s", (int)stem, output, (int)pid, number, end);
 	else
-		n = asprintf(&path, "%.*s.%" PRIu64 "%s", (int)stem, output, hello->pid, end);
+		n = asprintf(&path, "%.*s.%d%s", (int)stem, output, (int)pid, end);
 	return n < 0 ? NULL : path;
 }
 
@@ -63,11 +63,11 @@ static int open_new(const char *path)
 	return fd >= 0 ? fd : err__errno(errno, "cannot create '%s'", path);
 }
 
-int output__open(const char *output, const struct ring_hello *hello, bool first, char **path)
+int output__open(const char *output, pid_t pid, unsigned number, bool first, char **path)
 {
 	int err;
 
-	*path = name_of(output, hello, first);
+	*path = name_of(output, pid, number, first);
 	if (!*path)
 		return err__set(-ENOMEM, "no memory for a file name");
 	if (first && strcmp(output, "-") == 0)

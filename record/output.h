@@ -3,17 +3,16 @@
 #define LJPERF_RECORD_OUTPUT_H
 
 #include <stdbool.h>
-
-#include "record/ring.h"
+#include <sys/types.h>
 
 #define DEFAULT_OUTPUT "ljperf.ljm.zst"
 
 /* Opens the file of a VM: OUTPUT for the first, OUTPUT with the process id
- * (and the VM's number, when it is not the first there) before its suffix
+ * (and the VM's NUMBER, when it is not the first there) before its suffix
  * for others.  A file that is there becomes FILE.old.  "-" is standard
  * output, for the first VM.  The descriptor, with its name in *PATH to be
  * freed by the caller; or a negative errno with err__msg(). */
-int output__open(const char *output, const struct ring_hello *hello, bool first, char **path);
+int output__open(const char *output, pid_t pid, unsigned number, bool first, char **path);
 
 /* Whether a file could be made there; tells before the target starts. */
 int output__check(const char *output);

@@ -56,20 +56,26 @@ struct ring {
 
 enum ring_gone { RING_OPEN, RING_CLOSED, RING_GAVE_UP };
 
-enum { RING_ALLOC = 1, RING_FREE = 2, RING_REALLOC = 3, RING_CTL = 4,
-       RING_ALLOC_STACK = 5, RING_REALLOC_STACK = 7 };
+enum {
+	RING_ALLOC = 1,
+	RING_FREE = 2,
+	RING_REALLOC = 3,
+	RING_CTL = 4,
+	RING_ALLOC_STACK = 5,
+	RING_REALLOC_STACK = 7
+};
 #define RING_WITH_STACK 4 /* in the type of an event; CTL has no event's bits */
 
 enum ring_ctl {
 	CTL_STRING = 1, /* bytes of the strings of the record before: u64 length, bytes */
-	CTL_PROTO,	/* addr, first line (i64), last line, chunk length, name length; strings */
-	CTL_TRACE,	/* addr of the start's prototype, line, number, root, link, link type */
-	CTL_TIME,	/* ns of CLOCK_MONOTONIC */
-	CTL_MARK,	/* kind, ns of CLOCK_MONOTONIC, name length; string */
-	CTL_LOST,	/* events dropped before this */
-	CTL_CFUNC,	/* addr, name length; string: what Lua code calls it */
-	CTL_STACK,	/* node, parent, source, addr, line or number */
-	CTL_MODULE,	/* start, end, file offset, bias, path length, build id length; strings */
+	CTL_PROTO, /* addr, first line (i64), last line, chunk length, name length; strings */
+	CTL_TRACE, /* addr of the start's prototype, line, number, root, link, link type */
+	CTL_TIME, /* ns of CLOCK_MONOTONIC */
+	CTL_MARK, /* kind, ns of CLOCK_MONOTONIC, name length; string */
+	CTL_LOST, /* events dropped before this */
+	CTL_CFUNC, /* addr, name length; string: what Lua code calls it */
+	CTL_STACK, /* node, parent, source, addr, line or number */
+	CTL_MODULE, /* start, end, file offset, bias, path length, build id length; strings */
 	CTL_MAX,
 };
 
@@ -84,27 +90,25 @@ static inline uint64_t ring_word0(unsigned type, unsigned source, unsigned part,
 	return type | source << 3 | part << 6 | num << 10 | size << 32;
 }
 
-static inline unsigned ring_type(uint64_t w) { return w & 7; }
-static inline unsigned ring_source(uint64_t w) { return w >> 3 & 7; }
-static inline unsigned ring_part(uint64_t w) { return w >> 6 & 15; }
-static inline uint32_t ring_num(uint64_t w) { return w >> 10 & RING_NUM_MAX; }
-static inline uint32_t ring_size(uint64_t w) { return (uint32_t)(w >> 32 & RING_SIZE_MAX); }
-
-/* What the agent says on the socket, one message per VM, with the memfd
- * attached.  Strings end with a NUL and are never trusted to. */
-struct ring_hello {
-	uint32_t version; /* RING_VERSION */
-	uint32_t vm_number;
-	uint64_t pid, tid;
-	uint64_t start_mono_ns, start_wall_ns;
-	uint64_t heap_start; /* bytes the VM had in use */
-	uint64_t probe_ns;
-	uint32_t stacks; /* most frames of a stack; 0: none are recorded */
-	char vm_version[64];
-	char vm_path[4096];
-	char vm_build_id[64];
-	char vm_options[256];
-	char thread_name[16];
-};
+static inline unsigned ring_type(uint64_t w)
+{
+	return w & 7;
+}
+static inline unsigned ring_source(uint64_t w)
+{
+	return w >> 3 & 7;
+}
+static inline unsigned ring_part(uint64_t w)
+{
+	return w >> 6 & 15;
+}
+static inline uint32_t ring_num(uint64_t w)
+{
+	return w >> 10 & RING_NUM_MAX;
+}
+static inline uint32_t ring_size(uint64_t w)
+{
+	return (uint32_t)(w >> 32 & RING_SIZE_MAX);
+}
 
 #endif

@@ -2,14 +2,13 @@
  * own, ljperf-luajit, that runs a script as the luajit command does, with the
  * agent linked in.
  *
- *   ljperf-luajit [--fd=N] [--ring=BYTES] [--oracle] [--drop] [--no-final-gc]
- *                 [-jCMD] [-OOPT] SCRIPT [ARG...]
+ *   ljperf-luajit [-jCMD] [-OOPT] SCRIPT [ARG...]
  *
- * Without --fd it records nothing.  SCRIPT "-" is standard input.  What the
- * script can see is what it would see under luajit: arg, LUA_INIT, the
- * texts of errors, the exit status.
+ * Without LJPERF_AGENT in its environment it records nothing.  SCRIPT "-" is
+ * standard input.  What the script can see is what it would see under luajit:
+ * arg, LUA_INIT, the texts of errors, the exit status.
  */
-#include <fcntl.h>
+#include <dlfcn.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <luajit.h>
@@ -21,19 +20,17 @@
 #include <string.h>
 
 #include "backends/backend.h"
-#include "formats/session.h"
+#include "record/protocol.h"
 
 /* The name that luajit gives itself in messages and in arg. */
 #define PROGRAM "luajit"
 
 struct runner {
-	struct agent_options agent;
 	struct agent_vm *vm; /* NULL: not recorded */
-	bool record, final_gc;
 	char **jit; /* -j and -O options as they came, n_jit of them */
 	int n_jit;
 	char **script; /* script and its arguments, NULL at the end */
-	int status;    /* 0, or what luajit would exit with */
+	int status; /* 0, or what luajit would exit with */
 };
 
 static lua_State *interrupted_state;
@@ -46,11 +43,12 @@ static void say(const char *msg)
 	fflush(stderr);
 }
 
+/* Not luaL_error(): a hook is no frame, so level 0 is the interrupted code. */
 static void stop_hook(lua_State *L, lua_Debug *ar)
 {
 	(void)ar;
 	lua_sethook(L, NULL, 0, 0);
-	luaL_where(L, 0); /* a hook has no frame of its own */
+	luaL_where(L, 0);
 	lua_pushliteral(L, "interrupted!");
 	lua_concat(L, 2);
 	lua_error(L);
@@ -78,7 +76,8 @@ static int report(lua_State *L, int status)
 static int add_traceback(lua_State *L)
 {
 	if (!lua_isstring(L, 1)) {
-		if (lua_isnoneornil(L, 1) || !luaL_callmeta(L, 1, "__tostring") || !lua_isstring(L, -1))
+		if (lua_isnoneornil(L, 1) || !luaL_callmeta(L, 1, "__tostring") ||
+		    !lua_isstring(L, -1))
 			return 1; /* the object itself is the error */
 		lua_remove(L, 1);
 	}
@@ -189,7 +188,8 @@ static int run_jit_option(lua_State *L, const char *opt)
 		lua_remove(L, -2);
 		return call_with_list(L, list);
 	}
-	snprintf(name, sizeof(name), "%.*s", list ? (int)(list - opt - 2) : (int)strlen(opt + 2), opt + 2);
+	snprintf(name, sizeof(name), "%.*s", list ? (int)(list - opt - 2) : (int)strlen(opt + 2),
+		 opt + 2);
 	if (push_jit_command(L, name))
 		return 1;
 	return call_with_list(L, list ? list + 1 : NULL);
@@ -207,6 +207,12 @@ static int run_script(lua_State *L, const struct runner *r)
 	return report(L, status ? status : call(L, n, 0));
 }
 
+/* An address in the library that has the VM. */
+static const void *vm_code(void)
+{
+	return dlsym(RTLD_DEFAULT, "luaL_newstate");
+}
+
 static int protected_main(lua_State *L)
 {
 	struct runner *r = lua_touserdata(L, 1);
@@ -216,10 +222,10 @@ static int protected_main(lua_State *L)
 	luaL_openlibs(L);
 	lua_gc(L, LUA_GCRESTART, -1);
 	set_arg(L, r);
-	if (r->record) {
-		r->vm = agent__start(L);
+	if (agent__has_joined()) {
+		r->vm = agent__start(L, vm_code());
 		if (!r->vm)
-			fprintf(stderr, "ljperf: nothing is recorded: %s\n", agent__why());
+			agent__refuse(agent__why());
 	}
 	r->status = run_luainit(L);
 	for (i = 0; !r->status && i < r->n_jit; i++)
@@ -229,77 +235,29 @@ static int protected_main(lua_State *L)
 	return 0;
 }
 
-/* ---- the end of a recording ---- */
-
-static int collect(lua_State *L)
-{
-	/* Twice: what finalizers hold is only freed by the next one. */
-	lua_gc(L, LUA_GCCOLLECT, 0);
-	lua_gc(L, LUA_GCCOLLECT, 0);
-	return 0;
-}
-
-static void end_recording(lua_State *L, const struct runner *r)
-{
-	agent__mark(r->vm, SESSION_MARK_SCRIPT_END, "");
-	/* An error of a finalizer ends the collection; lua_close(), which
-	 * runs the others, is silent about it, and so is this. */
-	if (r->final_gc && lua_cpcall(L, collect, NULL) == 0)
-		agent__mark(r->vm, SESSION_MARK_FULL_GC, "");
-	agent__closing(r->vm);
-}
-
 /* ---- options ---- */
 
 /* --probe, for ljperf list: one line on stdout, and whether it can record. */
-static int print_probe(const struct runner *r)
+static int print_probe(void)
 {
-	int err = agent__init(&r->agent);
-
-	if (err)
-		puts(agent__why());
-	else
-		agent__print_probe(stdout);
-	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (agent__print_probe(stdout, vm_code()))
+		return EXIT_SUCCESS;
+	puts(agent__why());
+	return EXIT_FAILURE;
 }
 
 static int usage(void)
 {
 	fputs("usage: ljperf-luajit [-jCMD] [-OOPT] SCRIPT [ARG...]\n"
-	      "Runs a Lua script as luajit does; ljperf record uses it.\n", stderr);
+	      "Runs a Lua script as luajit does; ljperf record uses it.\n",
+	      stderr);
 	return EXIT_FAILURE;
-}
-
-static bool own_option(struct runner *r, const char *arg)
-{
-	if (strncmp(arg, "--fd=", 5) == 0) {
-		r->agent.fd = atoi(arg + 5);
-		r->record = true;
-		fcntl(r->agent.fd, F_SETFD, FD_CLOEXEC); /* not for the script's children */
-	} else if (strncmp(arg, "--ring=", 7) == 0) {
-		r->agent.ring_bytes = (uint32_t)strtoul(arg + 7, NULL, 10);
-	} else if (strncmp(arg, "--stacks=", 9) == 0) {
-		r->agent.stacks = (uint32_t)strtoul(arg + 9, NULL, 10);
-	} else if (strcmp(arg, "--across-coroutines") == 0) {
-		r->agent.across = true;
-	} else if (strcmp(arg, "--oracle") == 0) {
-		r->agent.oracle = true;
-	} else if (strcmp(arg, "--drop") == 0) {
-		r->agent.drop = true;
-	} else if (strcmp(arg, "--no-final-gc") == 0) {
-		r->final_gc = false;
-	} else {
-		return false;
-	}
-	return true;
 }
 
 static bool parse(struct runner *r, char **argv)
 {
 	char **at = argv + 1;
 
-	while (*at && own_option(r, *at))
-		at++;
 	r->jit = at;
 	while (*at && (strncmp(*at, "-j", 2) == 0 || strncmp(*at, "-O", 2) == 0)) {
 		at++;
@@ -311,20 +269,20 @@ static bool parse(struct runner *r, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct runner r = { .final_gc = true, .agent.ring_bytes = 4 << 20 };
+	struct runner r = { 0 };
+	const char *spec = getenv(AGENT_ENV);
 	lua_State *L;
 	int status;
 
 	(void)argc;
 	if (argv[1] && strcmp(argv[1], "--probe") == 0)
-		return print_probe(&r);
+		return print_probe();
 	if (!parse(&r, argv))
 		return usage();
-	r.agent.vm_options = "";
-	if (r.record && agent__init(&r.agent)) {
+	if (spec && agent__join(spec) == 0)
+		agent__settle_environment();
+	else if (spec)
 		fprintf(stderr, "ljperf: nothing is recorded: %s\n", agent__why());
-		r.record = false;
-	}
 	L = luaL_newstate();
 	if (!L) {
 		say("cannot create state: not enough memory");
@@ -334,7 +292,7 @@ int main(int argc, char **argv)
 	status = lua_cpcall(L, protected_main, &r);
 	report(L, status);
 	if (r.vm)
-		end_recording(L, &r);
+		agent__close(r.vm, L);
 	lua_close(L);
 	return status || r.status ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -15,11 +15,16 @@
 #include <unistd.h>
 
 #include "record/output.h"
+#include "record/process.h"
 #include "util/error.h"
 
 #define WORDS_AT_ONCE 8192 /* between two signs of life to the target */
 #define BATCH_NS 1000000000u
 #define NAP_NS 20000000 /* an idle target is looked at this often */
+
+/* A closed VM's file stays open until its process ends, to tell how it did,
+ * but not more of them than this: programs may make VMs without end. */
+#define MOST_IDLE 64
 
 static uint64_t now_ns(void)
 {
@@ -60,16 +65,27 @@ static void watch_pressure(struct stream *s, const struct drain *d)
 		session_writer__hurry(s->writer, false);
 }
 
-/* Ends when the target has ended and the ring is empty. */
+static int flush(struct stream *s)
+{
+	uint32_t wanted = atomic_load(&s->flush_wanted);
+	int err = session_writer__flush(s->writer);
+
+	atomic_store(&s->flushed, wanted);
+	return err;
+}
+
+/* Ends when nothing more can come and the ring is empty. */
 static int move_events(struct stream *s, struct drain *d)
 {
 	uint64_t batch_since = now_ns(), written = session_writer__bytes(s->writer);
-	bool ended;
+	bool ended, asked;
+	int err;
 	long n;
 
 	for (;;) {
-		ended = atomic_load(&s->target_ended); /* before the last look */
-		n = drain__some(d, WORDS_AT_ONCE);
+		asked = atomic_load(&s->flush_wanted) != atomic_load(&s->flushed);
+		ended = atomic_load(&s->target_ended) || atomic_load(&s->ring->gone) == RING_CLOSED;
+		n = drain__some(d, WORDS_AT_ONCE); /* after these looks */
 		if (n < 0)
 			return (int)n;
 		wake_producer(d->ring);
@@ -83,6 +99,8 @@ static int move_events(struct stream *s, struct drain *d)
 			n = session_writer__flush(s->writer);
 			batch_since = now_ns();
 		}
+		if (n >= 0 && asked && (err = flush(s)) < 0)
+			n = err;
 		if (n < 0)
 			return (int)n;
 		if (n == 0)
@@ -98,32 +116,76 @@ static void note_failure(struct stream *s, int err)
 	snprintf(s->why, sizeof(s->why), "%s", err__msg());
 }
 
+/* Keeps the target running when the file cannot be written. */
+static void discard_events(struct stream *s)
+{
+	while (!atomic_load(&s->target_ended) && atomic_load(&s->ring->gone) != RING_CLOSED) {
+		atomic_store(&s->ring->tail, atomic_load(&s->ring->head));
+		wake_producer(s->ring);
+		atomic_store(&s->flushed, atomic_load(&s->flush_wanted));
+		usleep(NAP_NS / 1000);
+	}
+}
+
+static void unmap_ring(struct stream *s)
+{
+	s->lost = atomic_load(&s->ring->lost);
+	s->oracle_compared = atomic_load(&s->ring->oracle_compared);
+	s->oracle_wrong = atomic_load(&s->ring->oracle_wrong);
+	munmap(s->ring, RING_HEADER_BYTES + (size_t)s->data_bytes);
+	s->ring = NULL;
+}
+
+/* The VM is closed: how its process ends is still to be told. */
+static void wait_for_end(struct stream *s)
+{
+	if (atomic_load(&s->target_ended))
+		return;
+	if (atomic_fetch_add(s->n_idle, 1) < MOST_IDLE)
+		while (!atomic_load(&s->target_ended))
+			syscall(SYS_futex, &s->target_ended, FUTEX_WAIT, 0, NULL, NULL, 0);
+	atomic_fetch_sub(s->n_idle, 1);
+}
+
+/* They were not told, if no room came any more. */
+static int tell_last_losses(struct stream *s)
+{
+	uint64_t lost = atomic_load(&s->ring->lost), told = session_writer__lost_events(s->writer);
+
+	return lost > told ? session_writer__lost(s->writer, lost - told) : 0;
+}
+
 static void *stream_main(void *arg)
 {
 	struct stream *s = arg;
 	struct drain d;
-	uint64_t lost;
 	int err;
 
 	drain__init(&d, s->ring, s->data_bytes, s->writer, s->start_ns);
 	err = move_events(s, &d);
-	if (err)
+	if (!err)
+		err = tell_last_losses(s);
+	if (!err && !atomic_load(&s->target_ended))
+		err = flush(s); /* its process may go on for long */
+	if (err) {
 		note_failure(s, err);
-	/* Keeps the target running when the file cannot be written. */
-	while (err && !atomic_load(&s->target_ended)) {
-		atomic_store(&s->ring->tail, atomic_load(&s->ring->head));
-		wake_producer(s->ring);
-		usleep(NAP_NS / 1000);
+		discard_events(s);
 	}
-	/* The last losses were not told, if no room came any more. */
-	lost = atomic_load(&s->ring->lost);
-	if (!err && lost > session_writer__lost_events(s->writer))
-		session_writer__lost(s->writer, lost - session_writer__lost_events(s->writer));
+	drain__exit(&d);
+	unmap_ring(s);
 	s->end.duration_ns = now_ns() - s->start_ns;
+	wait_for_end(s);
 	err = session_writer__finish(s->writer, &s->end);
 	if (err)
 		note_failure(s, err);
-	drain__exit(&d);
+	s->events = session_writer__events(s->writer);
+	s->bytes = session_writer__bytes(s->writer);
+	session_writer__delete(s->writer);
+	s->writer = NULL;
+	if (s->fd != STDOUT_FILENO && close(s->fd) != 0)
+		note_failure(s, err__errno(errno, "cannot write '%s'", s->path));
+	s->fd = -1;
+	atomic_store(&s->finished, true);
 	return NULL;
 }
 
@@ -151,22 +213,41 @@ static int map_ring(struct stream *s, int memfd)
 	return 0;
 }
 
-static int open_writer(struct stream *s, const struct stream_opts *opts, const struct ring_hello *hello)
+static int open_writer(struct stream *s, const struct stream_opts *opts, const struct stream_vm *vm)
 {
+	const struct agent_hello *hello = vm->hello;
 	struct session_writer_opts wopts = { .level = opts->level, .stacks = hello->stacks != 0 };
 	struct session_header h = {
-		.argv = opts->argv, .argc = opts->argc, .ljperf_version = LJPERF_VERSION,
-		.backend = "luajit", .backend_options = opts->backend_options,
-		.vm_version = hello->vm_version, .vm_path = hello->vm_path,
-		.vm_build_id = hello->vm_build_id, .vm_options = hello->vm_options, .vm_gc64 = true,
-		.pid = hello->pid, .ppid = (uint64_t)getpid(), .tid = hello->tid,
-		.vm_number = hello->vm_number, .thread_name = hello->thread_name,
-		.start_mono_ns = hello->start_mono_ns, .start_wall_ns = hello->start_wall_ns,
+		.argv = opts->argv,
+		.argc = opts->argc,
+		.ljperf_version = LJPERF_VERSION,
+		.backend = "luajit",
+		.backend_options = opts->backend_options,
+		.vm_version = hello->vm_version,
+		.vm_path = hello->vm_path,
+		.vm_build_id = hello->vm_build_id,
+		.vm_options = hello->vm_options,
+		.vm_gc64 = true,
+		.pid = (uint64_t)vm->pid,
+		.ppid = (uint64_t)getpid(),
+		.tid = hello->tid,
+		.vm_number = vm->number,
+		.thread_name = hello->thread_name,
+		.start_mono_ns = hello->start_mono_ns,
+		.start_wall_ns = hello->start_wall_ns,
 		.heap_start = hello->heap_start,
 	};
 	struct utsname uts = { 0 };
-	char *cwd = getcwd(NULL, 0);
+	char *cwd = process__cwd(vm->pid);
+	const char **argv = NULL;
 
+	if (!cwd)
+		cwd = getcwd(NULL, 0);
+	/* Of another process than the one that was asked for. */
+	if (vm->pid != opts->target)
+		argv = process__argv(vm->pid, &h.argc);
+	if (argv)
+		h.argv = argv;
 	uname(&uts);
 	h.cwd = cwd;
 	h.hostname = uts.nodename;
@@ -175,31 +256,30 @@ static int open_writer(struct stream *s, const struct stream_opts *opts, const s
 	s->start_ns = hello->start_mono_ns;
 	s->writer = session_writer__new(s->fd, &h, &wopts);
 	free(cwd);
+	free(argv);
 	return s->writer ? 0 : -EIO;
 }
 
-static int start(struct stream *s, const struct stream_opts *opts, const struct ring_hello *hello,
-		 int memfd, bool first)
+static int start(struct stream *s, const struct stream_opts *opts, const struct stream_vm *vm,
+		 int memfd)
 {
 	int err = map_ring(s, memfd);
 
 	if (err)
 		return err;
-	s->fd = output__open(opts->output, hello, first, &s->path);
+	s->fd = output__open(opts->output, vm->pid, vm->number, vm->first, &s->path);
 	if (s->fd < 0)
 		return s->fd;
-	err = open_writer(s, opts, hello);
+	err = open_writer(s, opts, vm);
 	if (err)
 		return err;
 	err = pthread_create(&s->thread, NULL, stream_main, s);
 	return err ? err__errno(err, "cannot start a thread") : 0;
 }
 
-struct stream *stream__new(const struct stream_opts *opts, const struct ring_hello *hello, int memfd,
-			   bool first)
+struct stream *stream__new(struct stream_opts *opts, const struct stream_vm *vm, int memfd)
 {
 	struct stream *s = calloc(1, sizeof(*s));
-	struct ring_hello copy = *hello;
 
 	if (!s) {
 		err__set(-ENOMEM, "no memory for another VM");
@@ -207,13 +287,10 @@ struct stream *stream__new(const struct stream_opts *opts, const struct ring_hel
 		return NULL;
 	}
 	s->fd = -1;
-	/* The strings come from the target. */
-	copy.vm_version[sizeof(copy.vm_version) - 1] = 0;
-	copy.vm_path[sizeof(copy.vm_path) - 1] = 0;
-	copy.vm_build_id[sizeof(copy.vm_build_id) - 1] = 0;
-	copy.vm_options[sizeof(copy.vm_options) - 1] = 0;
-	copy.thread_name[sizeof(copy.thread_name) - 1] = 0;
-	if (start(s, opts, &copy, memfd, first)) {
+	s->pid = vm->pid;
+	s->number = vm->number;
+	s->n_idle = &opts->n_idle;
+	if (start(s, opts, vm, memfd)) {
 		stream__delete(s);
 		s = NULL;
 	}
@@ -221,21 +298,32 @@ struct stream *stream__new(const struct stream_opts *opts, const struct ring_hel
 	return s;
 }
 
-void stream__join(struct stream *s, const struct session_footer *end)
+void stream__end(struct stream *s, const struct session_footer *end)
 {
+	if (atomic_load(&s->target_ended))
+		return;
 	s->end.end_kind = end->end_kind;
 	s->end.end_code = end->end_code;
-	atomic_store(&s->target_ended, true);
-	syscall(SYS_futex, &s->ring->consumer_waits, FUTEX_WAKE, 1, NULL, NULL, 0);
+	atomic_store(&s->target_ended, 1);
+	syscall(SYS_futex, &s->target_ended, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void stream__join(struct stream *s)
+{
 	pthread_join(s->thread, NULL);
-	s->events = session_writer__events(s->writer);
-	s->bytes = session_writer__bytes(s->writer);
-	s->lost = atomic_load(&s->ring->lost);
-	s->oracle_compared = atomic_load(&s->ring->oracle_compared);
-	s->oracle_wrong = atomic_load(&s->ring->oracle_wrong);
-	if (s->fd != STDOUT_FILENO && close(s->fd) != 0)
-		note_failure(s, err__errno(errno, "cannot write '%s'", s->path));
-	s->fd = -1;
+}
+
+void stream__flush(struct stream *s)
+{
+	unsigned i;
+
+	atomic_fetch_add(&s->flush_wanted, 1);
+	/* A file that cannot be written must not stop everything else. */
+	for (i = 0; i < 5000 && !atomic_load(&s->finished); i++) {
+		if (atomic_load(&s->flushed) == atomic_load(&s->flush_wanted))
+			return;
+		usleep(1000);
+	}
 }
 
 void stream__delete(struct stream *s)

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "record/drain.h"
+#include "record/protocol.h"
 
 struct stream {
 	struct stream *next;
@@ -16,9 +17,14 @@ struct stream {
 	uint32_t data_bytes;
 	uint64_t start_ns;
 	struct session_writer *writer;
+	pid_t pid; /* of the process that the VM is in */
+	unsigned number; /* of the VM in it, from 1 */
 	pthread_t thread;
-	_Atomic bool target_ended; /* END holds how, and nothing more comes */
+	_Atomic uint32_t target_ended; /* futex: END holds how, and nothing more comes */
 	struct session_footer end;
+	_Atomic bool finished; /* the file is closed but for the descriptor */
+	_Atomic uint32_t flush_wanted, flushed; /* counts: equal when all is written */
+	_Atomic unsigned *n_idle; /* streams whose VM is closed but not its process */
 
 	/* Valid after stream__join(). */
 	int err; /* 0, or why the file is not complete: negative errno */
@@ -29,20 +35,33 @@ struct stream {
 /* What all streams of one recording share. */
 struct stream_opts {
 	const char *output; /* file of the first VM */
-	int level;	    /* of zstd, 0: default */
-	const char *const *argv;
+	int level; /* of zstd, 0: default */
+	const char *const *argv; /* of the program that was started */
 	size_t argc;
+	pid_t target; /* the process that ARGV started */
 	const char *backend_options;
+	_Atomic unsigned n_idle;
 };
 
-/* Opens the file and starts the thread.  MEMFD is closed, HELLO copied.
- * NULL with err__msg(). */
-struct stream *stream__new(const struct stream_opts *opts, const struct ring_hello *hello, int memfd,
-			   bool first);
+/* Who has a VM. */
+struct stream_vm {
+	const struct agent_hello *hello;
+	pid_t pid;
+	unsigned number; /* of the VM in its process, from 1 */
+	bool first; /* of the recording: gets the plain name */
+};
 
-/* The target has ended as END says (end_kind and end_code): takes what is
- * left in the ring and closes the file. */
-void stream__join(struct stream *s, const struct session_footer *end);
+/* Opens the file and starts the thread.  MEMFD is closed.  NULL with
+ * err__msg(). */
+struct stream *stream__new(struct stream_opts *opts, const struct stream_vm *vm, int memfd);
+
+/* The process has ended as END says (end_kind and end_code): what is left in
+ * the ring is taken, and the file closed. */
+void stream__end(struct stream *s, const struct session_footer *end);
+/* Waits for that. */
+void stream__join(struct stream *s);
+/* Writes what has come so far; returns when that is done. */
+void stream__flush(struct stream *s);
 void stream__delete(struct stream *s);
 
 #endif

@@ -27,7 +27,7 @@ allowed()
 	formats/*) echo '^(util|formats)/' ;;
 	report/*) echo '^(util|formats|report)/|^ljperf\.h$' ;;
 	vendor/*) echo '^(util|vendor)/' ;;
-	backends/*) echo '^(util|formats|vendor|backends)/|^record/ring\.h$' ;;
+	backends/*) echo '^(util|formats|vendor|backends)/|^record/(ring|protocol)\.h$' ;;
 	record/runner*) echo '^(util|formats|record|backends|vendor)/' ;;
 	record/*) echo '^(util|formats|record)/|^backends/backend\.h$|^ljperf\.h$' ;;
 	ljperf.*) echo '^util/|^ljperf\.h$' ;;

@@ -1,30 +1,27 @@
-/* agent.c - the agent's life in a target: start, hand the ring to the
- * collector, mark, stop.  Nothing here runs in the hook but agent_detach().
+/* agent.c - the agent's life in a target: joining a recording, starting on a
+ * VM, handing its ring to the collector, marks, the end.
+ *
+ * What runs inside the hook (agent_revive(), agent_detach()) takes no memory
+ * from the program and waits only for the collector.
  */
 #include "backends/backend.h"
 #include "backends/luajit/vm.h"
 
-#include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "backends/luajit/agent.h"
 #include "formats/session.h"
 
 static struct {
-	struct agent_options opts;
-	struct lj_api api;
-	struct lj_layout lay;
-	struct lj_builtins builtins;
-	bool ready;
-	unsigned n_vms;
+	struct channel channel;
+	bool joined;
+	_Atomic unsigned n_vms; /* recorded now */
 	struct agent_vm *closed; /* its VM is gone: to be unmapped */
 	pthread_mutex_t lock;
 	char why[512];
@@ -41,26 +38,76 @@ static void *why_not(const char *what, int err)
 	return NULL;
 }
 
-int agent__init(const struct agent_options *opts)
-{
-	const char *missing;
-	char why[256] = "";
+/* ---- forks ---- */
 
-	agent.opts = *opts;
-	missing = lj_api__load(&agent.api, RTLD_DEFAULT);
-	if (missing) {
-		snprintf(agent.why, sizeof(agent.why), "no LuaJIT in this process: '%s' is missing",
-			 missing);
+static void before_fork(void)
+{
+	pthread_mutex_lock(&agent.lock);
+}
+
+static void in_parent(void)
+{
+	pthread_mutex_unlock(&agent.lock);
+}
+
+/* A daemon's process may go on with its parent's VMs when that is gone. */
+static void in_child(void)
+{
+	pthread_mutex_unlock(&agent.lock);
+	if (agent.channel.control->inherit && atomic_load(&agent.n_vms))
+		channel__note(&agent.channel, MSG_FORKED, "");
+}
+
+/* ---- joining ---- */
+
+int agent__join(const char *spec)
+{
+	int err;
+
+	if (agent.joined)
+		return 0;
+	err = channel__open(&agent.channel, spec);
+	if (err) {
+		why_not("cannot reach the collector", -err);
 		return -1;
 	}
-	if (lj_layout__probe(&agent.lay, &agent.builtins, &agent.api, why, sizeof(why))) {
-		snprintf(agent.why, sizeof(agent.why), "this LuaJIT (%s) cannot be recorded: %s",
-			 agent.lay.version[0] ? agent.lay.version : "unknown version", why);
-		return -1;
-	}
-	agent.ready = true;
+	agent.joined = true;
+	channel__set_inherit(&agent.channel, agent.channel.control->inherit);
+	channel__note(&agent.channel, MSG_LOADED, "");
+	pthread_atfork(before_fork, in_parent, in_child);
 	return 0;
 }
+
+bool agent__has_joined(void)
+{
+	return agent.joined;
+}
+
+const struct control *agent_control(void)
+{
+	return agent.channel.control;
+}
+
+void agent__refuse(const char *why)
+{
+	channel__note(&agent.channel, MSG_REFUSED, why);
+}
+
+bool agent__print_probe(FILE *out, const void *code)
+{
+	struct agent_lib *lib = agent_lib__of(code);
+
+	if (!lib || !agent_lib__probe(lib)) {
+		snprintf(agent.why, sizeof(agent.why), "%s", lib ? lib->why : "no memory");
+		return false;
+	}
+	fprintf(out, "%s, %s, %s, layout found in %.1f ms\n", lib->lay.version, lib->path,
+		lib->lay.has_traces ? "with traces" : "without traces",
+		(double)lib->lay.probe_ns / 1e6);
+	return true;
+}
+
+/* ---- memory of a VM's recording ---- */
 
 /* A page that the kernel clears in every child, whatever kind of fork made
  * it (madvise(2), MADV_WIPEONFORK). */
@@ -80,132 +127,6 @@ static volatile uint32_t *alive_page(void)
 	return page;
 }
 
-struct build_id {
-	uintptr_t addr; /* in the module looked for */
-	char *hex;
-	size_t len;
-};
-
-static void note_to_hex(const struct dl_phdr_info *info, const ElfW(Phdr) * ph,
-			struct build_id *want)
-{
-	const char *at = (const char *)(info->dlpi_addr + ph->p_vaddr), *end = at + ph->p_memsz;
-	const ElfW(Nhdr) * n;
-	size_t i;
-
-	while ((size_t)(end - at) >= sizeof(*n)) {
-		n = (const void *)at;
-		at += sizeof(*n) + ((n->n_namesz + 3) & ~3u);
-		if (at > end || n->n_descsz > (size_t)(end - at))
-			return;
-		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 &&
-		    memcmp(n + 1, "GNU", 4) == 0) {
-			for (i = 0; i < n->n_descsz && i * 2 + 3 <= want->len; i++)
-				snprintf(want->hex + i * 2, 3, "%02x", (unsigned char)at[i]);
-			return;
-		}
-		at += (n->n_descsz + 3) & ~3u;
-	}
-}
-
-static int find_build_id(struct dl_phdr_info *info, size_t size, void *ctx)
-{
-	struct build_id *want = ctx;
-	bool ours = false;
-	int i;
-
-	(void)size;
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		uintptr_t start = info->dlpi_addr + ph->p_vaddr;
-
-		ours |= ph->p_type == PT_LOAD && want->addr >= start &&
-			want->addr - start < ph->p_memsz;
-	}
-	for (i = 0; ours && i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_NOTE)
-			note_to_hex(info, &info->dlpi_phdr[i], want);
-	return ours;
-}
-
-static void describe_library(struct ring_hello *hello)
-{
-	struct build_id want = { .hex = hello->vm_build_id, .len = sizeof(hello->vm_build_id) };
-	Dl_info info;
-
-	memcpy(&want.addr, &agent.api.lua_close, sizeof(want.addr));
-	dl_iterate_phdr(find_build_id, &want);
-	if (dladdr((void *)want.addr, &info) && info.dli_fname)
-		snprintf(hello->vm_path, sizeof(hello->vm_path), "%s", info.dli_fname);
-}
-
-void agent__print_probe(FILE *out)
-{
-	struct ring_hello hello = { 0 };
-
-	describe_library(&hello);
-	fprintf(out, "%s, %s, %s, layout found in %.1f ms\n", agent.lay.version, hello.vm_path,
-		agent.lay.has_traces ? "with traces" : "without traces",
-		(double)agent.lay.probe_ns / 1e6);
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-static void fill_hello(struct ring_hello *hello, lua_State *L)
-{
-	const struct lj_api *api = &agent.api;
-
-	memset(hello, 0, sizeof(*hello));
-	hello->version = RING_VERSION;
-	hello->vm_number = ++agent.n_vms;
-	hello->pid = (uint64_t)getpid();
-	hello->tid = (uint64_t)gettid();
-	hello->start_mono_ns = clock_ns(CLOCK_MONOTONIC);
-	hello->start_wall_ns = clock_ns(CLOCK_REALTIME);
-	hello->heap_start = (uint64_t)api->lua_gc(L, LUA_GCCOUNT, 0) * 1024 +
-			    (uint64_t)api->lua_gc(L, LUA_GCCOUNTB, 0);
-	hello->probe_ns = agent.lay.probe_ns;
-	hello->stacks = agent.opts.stacks;
-	snprintf(hello->vm_version, sizeof(hello->vm_version), "%s", agent.lay.version);
-	snprintf(hello->vm_options, sizeof(hello->vm_options), "%s",
-		 agent.opts.vm_options ? agent.opts.vm_options : "");
-	prctl(PR_GET_NAME, hello->thread_name);
-	describe_library(hello);
-}
-
-/* Gives the collector the ring.  The memfd is not needed here any more. */
-static int send_ring(lua_State *L, int memfd)
-{
-	struct ring_hello hello;
-	struct iovec iov = { &hello, sizeof(hello) };
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct msghdr msg = { .msg_iov = &iov,
-			      .msg_iovlen = 1,
-			      .msg_control = &control,
-			      .msg_controllen = sizeof(control.bytes) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-	ssize_t n;
-
-	fill_hello(&hello, L);
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &memfd, sizeof(int));
-	do {
-		n = sendmsg(agent.opts.fd, &msg, MSG_NOSIGNAL);
-	} while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(hello) ? 0 : errno;
-}
-
 static void vm_unmap(struct agent_vm *vm)
 {
 	if (!vm)
@@ -221,22 +142,23 @@ static void vm_unmap(struct agent_vm *vm)
 
 static bool map_stacks(struct agent_vm *vm)
 {
+	const struct control *page = agent.channel.control;
 	struct stacks *s;
 
-	if (!agent.opts.stacks)
+	if (!page->stacks)
 		return true;
 	s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (s == MAP_FAILED)
 		return false;
-	s->most = agent.opts.stacks < STACK_MAX ? agent.opts.stacks : STACK_MAX;
-	s->across = agent.opts.across;
-	s->ff_resume = lj_builtins__ffid(&agent.builtins, "coroutine.resume");
-	s->ff_wrap = lj_builtins__ffid(&agent.builtins, "coroutine.wrap iterator");
+	s->most = page->stacks < STACK_MAX ? page->stacks : STACK_MAX;
+	s->across = page->across;
+	s->ff_resume = lj_builtins__ffid(vm->builtins, "coroutine.resume");
+	s->ff_wrap = lj_builtins__ffid(vm->builtins, "coroutine.wrap iterator");
 	vm->stacks = s;
 	return true;
 }
 
-static struct agent_vm *vm_map(void)
+static struct agent_vm *vm_map(const struct agent_lib *lib)
 {
 	struct agent_vm *vm =
 		mmap(NULL, sizeof(*vm), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -248,14 +170,16 @@ static struct agent_vm *vm_map(void)
 		vm_unmap(vm);
 		return why_not("cannot watch for forks", errno);
 	}
+	vm->lib = lib;
+	vm->lay = lib->lay;
+	vm->api = &lib->api;
+	vm->builtins = &lib->builtins;
 	if (!map_stacks(vm)) {
 		vm_unmap(vm);
 		return why_not("no memory for call stacks", errno);
 	}
-	vm->lay = agent.lay;
-	vm->api = &agent.api;
-	vm->builtins = &agent.builtins;
-	vm->oracle = agent.opts.oracle;
+	vm->epoch = &agent.channel.control->epoch;
+	vm->oracle = agent.channel.control->oracle;
 	vm->clock_countdown = 1;
 	vm->min_described = vm->lay.pt_size + 8;
 	if (vm->lay.has_traces && vm->lay.t_minsize < vm->min_described)
@@ -263,17 +187,139 @@ static struct agent_vm *vm_map(void)
 	return vm;
 }
 
-static struct agent_vm *vm_connect(struct agent_vm *vm, lua_State *L)
+/* ---- the ring ---- */
+
+static uint64_t clock_ns(clockid_t clock)
 {
-	int memfd = producer__init(&vm->out, agent.opts.ring_bytes, agent.opts.fd), err;
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void fill_hello(struct agent_vm *vm)
+{
+	struct agent_hello *hello = &vm->hello;
+
+	memset(hello, 0, sizeof(*hello));
+	hello->version = PROTOCOL_VERSION;
+	hello->kind = MSG_RING;
+	hello->tid = (uint64_t)gettid();
+	hello->start_mono_ns = clock_ns(CLOCK_MONOTONIC);
+	hello->start_wall_ns = clock_ns(CLOCK_REALTIME);
+	hello->heap_start = (uint64_t)vm->api->lua_gc(vm->L, LUA_GCCOUNT, 0) * 1024 +
+			    (uint64_t)vm->api->lua_gc(vm->L, LUA_GCCOUNTB, 0);
+	hello->probe_ns = vm->lay.probe_ns;
+	hello->stacks = agent.channel.control->stacks;
+	memcpy(hello->vm_version, vm->lay.version, sizeof(vm->lay.version));
+	memcpy(hello->vm_path, vm->lib->path, sizeof(hello->vm_path));
+	memcpy(hello->vm_build_id, vm->lib->build_id, sizeof(hello->vm_build_id));
+	prctl(PR_GET_NAME, hello->thread_name);
+}
+
+/* Gives the collector a new ring.  Its memfd is not needed here any more. */
+static bool connect_ring(struct agent_vm *vm)
+{
+	int memfd = producer__init(&vm->out, agent.channel.control->ring_bytes,
+				   atomic_load(&agent.channel.fd));
+	int err;
 
 	if (memfd < 0)
 		return why_not("cannot make the ring", -memfd);
-	vm->out.drop = agent.opts.drop;
-	err = send_ring(L, memfd);
+	vm->out.drop = agent.channel.control->drop;
+	fill_hello(vm);
+	err = channel__send(&agent.channel, &vm->hello, sizeof(vm->hello), memfd);
 	close(memfd);
-	return err ? why_not("cannot reach the collector", err) : vm;
+	if (err) {
+		producer__exit(&vm->out);
+		return why_not("cannot reach the collector", -err);
+	}
+	producer__watch(&vm->out, atomic_load(&agent.channel.fd)); /* it may be a new one */
+	return true;
 }
+
+/* What the stream was told may not hold any more, or is another stream. */
+static void forget_all(struct agent_vm *vm, bool new_stream)
+{
+	uint32_t last_seq = vm->known.last_seq;
+
+	memset(&vm->known, 0, sizeof(vm->known));
+	vm->known.last_seq = last_seq;
+	memset(vm->cfuncs, 0, sizeof(vm->cfuncs));
+	vm->last_pt[0] = vm->last_pt[1] = vm->last_trace = vm->last_cfunc = NULL;
+	vm->n_modules = 0;
+	if (!vm->stacks)
+		return;
+	stacks__empty(vm->stacks);
+	if (new_stream)
+		vm->stacks->last_id = 0;
+}
+
+static void say(const char *text)
+{
+	ssize_t n = write(STDERR_FILENO, text, strlen(text));
+
+	(void)n;
+}
+
+/* The first events of this VM in this process. */
+static bool begin_stream(struct agent_vm *vm)
+{
+	if (vm->out.ring)
+		producer__exit(&vm->out); /* the parent's */
+	forget_all(vm, true);
+	*vm->alive = 1;
+	vm->last_time = 0;
+	vm->clock_countdown = 1;
+	if (connect_ring(vm))
+		return true;
+	vm->shut = true;
+	return false;
+}
+
+static bool revive(struct agent_vm *vm, uint32_t epoch)
+{
+	bool forked = !*vm->alive;
+
+	if (vm->shut)
+		return false;
+	if (forked && (vm->closing || !agent.channel.control->inherit)) {
+		vm->shut = true;
+		return false;
+	}
+	if (!(epoch & 1)) { /* not now */
+		if (vm->epoch_recorded && !forked)
+			agent__mark(vm, SESSION_MARK_PAUSE, "");
+		vm->epoch_recorded = 0;
+		vm->paused = true;
+		return false;
+	}
+	if (forked || !vm->out.ring) {
+		if (!begin_stream(vm)) {
+			say("ljperf: a VM is not recorded: the collector cannot be reached\n");
+			return false;
+		}
+	} else if (vm->out.dead) {
+		return false;
+	} else if (vm->paused) {
+		forget_all(vm, false);
+		agent__mark(vm, SESSION_MARK_RESUME, "");
+	}
+	vm->paused = false;
+	vm->epoch_recorded = epoch;
+	return true;
+}
+
+bool agent_revive(struct agent_vm *vm)
+{
+	int saved = errno;
+	bool ok = revive(vm, atomic_load(vm->epoch));
+
+	errno = saved;
+	return ok;
+}
+
+/* ---- a VM's recording ---- */
 
 /* The tables that lead to the names of C functions.  The registry holds both
  * until the state is closed. */
@@ -287,7 +333,14 @@ static void find_tables(struct agent_vm *vm)
 	api->lua_settop(vm->L, -2);
 }
 
-static struct agent_vm *start_locked(lua_State *L)
+static struct agent_vm *vm_of(const struct lj_api *api, lua_State *L)
+{
+	void *ud;
+
+	return api->lua_getallocf(L, &ud) == agent_hook ? ud : NULL;
+}
+
+static struct agent_vm *start_locked(struct agent_lib *lib, lua_State *L)
 {
 	struct agent_vm *vm;
 	char why[256];
@@ -295,50 +348,96 @@ static struct agent_vm *start_locked(lua_State *L)
 
 	vm_unmap(agent.closed);
 	agent.closed = NULL;
-	g = lj_layout__global(&agent.lay, &agent.api, L, why, sizeof(why));
+	g = lj_layout__global(&lib->lay, &lib->api, L, why, sizeof(why));
 	if (!g) {
 		snprintf(agent.why, sizeof(agent.why), "this LuaJIT cannot be recorded: %s", why);
 		return NULL;
 	}
-	vm = vm_map();
+	vm = vm_map(lib);
 	if (!vm)
 		return NULL;
-	if (!vm_connect(vm, L)) {
+	vm->g = g;
+	vm->L = lj_main_thread(&lib->lay, g);
+	find_tables(vm);
+	if (atomic_load(vm->epoch) & 1 && !agent_revive(vm)) {
 		vm_unmap(vm);
 		return NULL;
 	}
-	vm->g = g;
-	vm->L = L;
-	find_tables(vm);
-	vm->alloc = agent.api.lua_getallocf(L, &vm->alloc_ud);
-	agent.api.lua_setallocf(L, agent_hook, vm);
+	vm->alloc = lib->api.lua_getallocf(L, &vm->alloc_ud);
+	lib->api.lua_setallocf(L, agent_hook, vm);
+	atomic_fetch_add(&agent.n_vms, 1);
 	return vm;
 }
 
-struct agent_vm *agent__start(struct lua_State *L)
+struct agent_vm *agent__start(struct lua_State *L, const void *code)
 {
+	struct agent_lib *lib = agent_lib__of(code);
 	struct agent_vm *vm = NULL;
 
+	if (!agent.joined || !lib || !agent_lib__probe(lib)) {
+		snprintf(agent.why, sizeof(agent.why), "%s",
+			 lib ? lib->why : "no memory for recording");
+		return NULL;
+	}
 	pthread_mutex_lock(&agent.lock);
-	if (agent.ready)
-		vm = start_locked(L);
+	vm = vm_of(&lib->api, L);
+	if (!vm)
+		vm = start_locked(lib, L);
 	pthread_mutex_unlock(&agent.lock);
 	return vm;
+}
+
+struct agent_vm *agent__find(struct lua_State *L, const void *code)
+{
+	struct agent_lib *lib = agent_lib__of(code);
+
+	return lib && lib->has_api ? vm_of(&lib->api, L) : NULL;
+}
+
+struct agent_allocator agent__allocator(struct agent_vm *vm)
+{
+	return (struct agent_allocator){ &vm->alloc, &vm->alloc_ud };
 }
 
 void agent__mark(struct agent_vm *vm, unsigned kind, const char *name)
 {
 	uint64_t words[3] = { kind, clock_ns(CLOCK_MONOTONIC), strlen(name) };
 
-	if (*vm->alive && !vm->out.dead && producer__ctl(&vm->out, CTL_MARK, words, 3))
+	if (*vm->alive && vm->out.ring && !vm->out.dead && !vm->shut &&
+	    producer__ctl(&vm->out, CTL_MARK, words, 3))
 		producer__string(&vm->out, name, words[2]);
 }
 
-void agent__closing(struct agent_vm *vm)
+/* ---- the end ---- */
+
+static __thread const struct lj_api *collecting;
+
+static int collect(lua_State *L)
 {
+	/* Twice: what finalizers hold is only freed by the next one. */
+	collecting->lua_gc(L, LUA_GCCOLLECT, 0);
+	collecting->lua_gc(L, LUA_GCCOLLECT, 0);
+	return 0;
+}
+
+/* An error of a finalizer ends the collection; lua_close(), which runs the
+ * others, is silent about it, and so is this. */
+static void final_collection(struct agent_vm *vm, lua_State *L)
+{
+	if (!agent_is_recorded(vm) || !agent.channel.control->final_gc || !lj_can_run(&vm->lay, L))
+		return;
+	collecting = vm->api;
+	if (vm->api->lua_cpcall(L, collect, NULL) == 0)
+		agent__mark(vm, SESSION_MARK_FULL_GC, "");
+}
+
+void agent__close(struct agent_vm *vm, struct lua_State *L)
+{
+	agent__mark(vm, SESSION_MARK_SCRIPT_END, "");
+	final_collection(vm, L);
 	agent__mark(vm, SESSION_MARK_CLOSE, "");
 	vm->loaded = vm->registry = NULL; /* they are freed in any order now */
-	vm->stack = lj_stack(&vm->lay, vm->L);
+	vm->closing = true;
 }
 
 /* lua_close() frees the main thread's stack when all objects are gone, and
@@ -346,11 +445,20 @@ void agent__closing(struct agent_vm *vm)
  * (close_state() in lj_state.c): so ours must be out of the way by then. */
 void agent_detach(struct agent_vm *vm)
 {
-	vm->api->lua_setallocf(vm->L, vm->alloc, vm->alloc_ud);
-	vm->stack = NULL;
-	atomic_store(&vm->out.ring->gone, RING_CLOSED);
+	bool ours = vm_of(vm->api, vm->L) == vm;
+
+	if (ours)
+		vm->api->lua_setallocf(vm->L, vm->alloc, vm->alloc_ud);
+	vm->shut = true;
+	vm->closing = false;
+	vm->epoch_recorded = 0;
+	atomic_fetch_sub(&agent.n_vms, 1);
 	if (!*vm->alive)
 		return;
+	if (vm->out.ring)
+		atomic_store(&vm->out.ring->gone, RING_CLOSED);
+	if (!ours)
+		return; /* another allocator was put over ours, and calls it still */
 	pthread_mutex_lock(&agent.lock);
 	vm_unmap(agent.closed);
 	agent.closed = vm;
@@ -359,10 +467,7 @@ void agent_detach(struct agent_vm *vm)
 
 void agent__stop(struct agent_vm *vm)
 {
-	void *ud;
-
 	/* Another hook may have been put over ours: then ours must stay. */
-	if (agent.api.lua_getallocf(vm->L, &ud) != agent_hook || ud != vm)
-		return;
-	agent_detach(vm);
+	if (vm_of(vm->api, vm->L) == vm)
+		agent_detach(vm);
 }

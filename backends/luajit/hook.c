@@ -219,9 +219,21 @@ static void *hook_free(struct agent_vm *vm, void *ptr, size_t size)
 	}
 	find_place(vm, &at);
 	emit(vm, RING_FREE, &at, size, ptr, 0);
-	if (__builtin_expect(ptr == vm->stack, 0))
+	if (__builtin_expect(vm->closing, 0) && ptr == lj_stack(&vm->lay, vm->L))
 		agent_detach(vm); /* VM is not ours to use after this */
 	return alloc(ud, ptr, size, 0);
+}
+
+/* A VM that is not recorded now; it may be closed all the same. */
+static void *pass_on(struct agent_vm *vm, void *ptr, size_t osize, size_t nsize)
+{
+	lua_Alloc alloc = vm->alloc;
+	void *ud = vm->alloc_ud;
+
+	if (__builtin_expect(vm->closing, 0) && nsize == 0 && ptr &&
+	    ptr == lj_stack(&vm->lay, vm->L))
+		agent_detach(vm); /* VM is not ours to use after this */
+	return alloc(ud, ptr, osize, nsize);
 }
 
 void *agent_hook(void *ud, void *ptr, size_t osize, size_t nsize)
@@ -231,8 +243,8 @@ void *agent_hook(void *ud, void *ptr, size_t osize, size_t nsize)
 	uint32_t stack = 0;
 	void *new;
 
-	if (__builtin_expect(!*vm->alive || vm->out.dead, 0))
-		return vm->alloc(vm->alloc_ud, ptr, osize, nsize);
+	if (__builtin_expect(!agent_is_recorded(vm), 0) && !agent_revive(vm))
+		return pass_on(vm, ptr, osize, nsize);
 	if (nsize == 0)
 		return ptr ? hook_free(vm, ptr, osize) : vm->alloc(vm->alloc_ud, NULL, osize, 0);
 	find_place(vm, &at);

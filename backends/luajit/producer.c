@@ -28,7 +28,6 @@ static uint64_t now_ns(void)
 int producer__init(struct producer *p, uint32_t bytes, int fd)
 {
 	size_t len = RING_HEADER_BYTES + bytes;
-	struct stat st;
 	int memfd = memfd_create("ljperf-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *map = MAP_FAILED;
 
@@ -49,9 +48,16 @@ int producer__init(struct producer *p, uint32_t bytes, int fd)
 	p->data = (uint64_t *)(void *)((char *)map + RING_HEADER_BYTES);
 	p->mask = bytes / 8 - 1;
 	p->wake_at = bytes / 32;
+	producer__watch(p, fd);
+	return memfd;
+}
+
+void producer__watch(struct producer *p, int fd)
+{
+	struct stat st;
+
 	p->fd = fd;
 	p->fd_inode = fstat(fd, &st) == 0 ? st.st_ino : 0;
-	return memfd;
 }
 
 void producer__exit(struct producer *p)

@@ -28,6 +28,8 @@ struct producer {
 /* A ring of BYTES (a power of two) in a new memfd; the memfd or -errno. */
 int producer__init(struct producer *p, uint32_t bytes, int fd);
 void producer__exit(struct producer *p);
+/* FD is the socket whose other end is the collector's. */
+void producer__watch(struct producer *p, int fd);
 
 /* Makes room or says no: the caller then drops what it has. */
 bool producer__wait(struct producer *p, unsigned words);

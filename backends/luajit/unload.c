@@ -10,7 +10,7 @@
 
 _Atomic uint32_t agent_unloads;
 
-int dlclose(void *handle)
+__attribute__((visibility("default"))) int dlclose(void *handle)
 {
 	int (*real)(void *);
 	void *sym = dlsym(RTLD_NEXT, "dlclose");

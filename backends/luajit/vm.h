@@ -3,10 +3,11 @@
 #define LJPERF_BACKENDS_LUAJIT_VM_H
 
 #include "backends/luajit/known.h"
+#include "backends/luajit/library.h"
 #include "backends/luajit/producer.h"
 #include "backends/luajit/stacks.h"
+#include "record/protocol.h"
 #include "vendor/luajit/locate.h"
-#include "vendor/luajit/names.h"
 
 #define MAX_MODULES 64
 #define MAX_BUILD_ID 64
@@ -19,7 +20,9 @@ struct module_range {
 struct agent_vm {
 	/* Read on every event. */
 	struct lj_layout lay;
-	const volatile uint32_t *alive; /* a page that reads as zero in a forked child */
+	volatile uint32_t *alive; /* a page that reads as zero in a forked child */
+	const _Atomic uint32_t *epoch; /* of the recording: odd while events are wanted */
+	uint32_t epoch_recorded; /* of this VM; another one: see agent_revive() */
 	lua_Alloc alloc; /* the program's own allocator */
 	void *alloc_ud;
 	const uint8_t *g;
@@ -39,7 +42,11 @@ struct agent_vm {
 	const void *loaded, *registry; /* tables that lead to named functions, or NULL */
 	const struct lj_builtins *builtins;
 	uint32_t unloads_seen;
-	void *stack; /* of the main thread when closing began, else NULL */
+	const struct agent_lib *lib;
+	bool closing; /* the program has called lua_close() */
+	bool shut; /* never recorded again */
+	bool paused; /* events are missing since the last one in the stream */
+	struct agent_hello hello;
 	struct module_range modules[MAX_MODULES];
 	unsigned n_modules;
 	uint64_t cfuncs[1 << CFUNC_BITS]; /* address and number of those told */
@@ -63,5 +70,16 @@ bool describe_cfunc(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid);
 
 /* agent.c: the VM gives up its stack, the last thing but one in its life. */
 void agent_detach(struct agent_vm *vm);
+
+/* agent.c: VM's epoch is not the recording's, or it finds itself in a forked
+ * child: what is to be done.  True when it is recorded from here on.  Works
+ * inside the hook. */
+bool agent_revive(struct agent_vm *vm);
+
+static inline bool agent_is_recorded(const struct agent_vm *vm)
+{
+	return *vm->alive && !vm->out.dead &&
+	       atomic_load_explicit(vm->epoch, memory_order_relaxed) == vm->epoch_recorded;
+}
 
 #endif

@@ -16,6 +16,10 @@
 	X(void, lua_close, (lua_State *)) \
 	X(void, luaL_openlibs, (lua_State *)) \
 	X(int, luaL_loadbuffer, (lua_State *, const char *, size_t, const char *)) \
+	X(int, luaL_loadfile, (lua_State *, const char *)) \
+	X(int, lua_cpcall, (lua_State *, lua_CFunction, void *)) \
+	X(void *, lua_newuserdata, (lua_State *, size_t)) \
+	X(int, lua_setmetatable, (lua_State *, int)) \
 	X(int, lua_pcall, (lua_State *, int, int, int)) \
 	X(int, lua_resume, (lua_State *, int)) \
 	X(int, lua_yield, (lua_State *, int)) \

@@ -29,6 +29,7 @@ struct lj_layout {
 
 	/* global state */
 	uint32_t g_alloc; /* the pair allocf, allocd */
+	uint32_t g_main; /* this far behind the main thread's: both are one block */
 	uint32_t g_vmstate, g_cur_l;
 	int32_t st_lua, st_ffunc, st_c, st_gc; /* values of vmstate */
 	bool has_traces; /* false: the JIT compiler did not run in the probe */

@@ -72,6 +72,17 @@ static inline void *lj_stack(const struct lj_layout *lay, lua_State *L)
 	return lj_ptr(L, lay->l_stack);
 }
 
+static inline lua_State *lj_main_thread(const struct lj_layout *lay, const uint8_t *g)
+{
+	return (lua_State *)(uintptr_t)(g - lay->g_main);
+}
+
+/* Whether L has neither yielded nor failed. */
+static inline bool lj_can_run(const struct lj_layout *lay, lua_State *L)
+{
+	return ((const uint8_t *)L)[lay->l_status] == 0;
+}
+
 /* Line of instruction POS of prototype PT; 0 when it has none (stripped). */
 static inline uint32_t lj_line(const struct lj_layout *lay, const uint8_t *pt, uint32_t pos)
 {

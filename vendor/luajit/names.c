@@ -13,6 +13,7 @@
  * that function's name. */
 static const char collect_chunk[] =
 	"local name = ...\n"
+	"package.path, package.cpath = '', '' -- nothing of the program's is to run\n"
 	"probe_rep, probe_c, probe_step, probe_alloc, probe_co = nil\n"
 	"local getmeta = debug.getmetatable\n"
 	"local function all(t, prefix)\n"

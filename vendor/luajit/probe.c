@@ -155,6 +155,7 @@ static int find_global(struct probe *p)
 			p->lay->l_glref = off;
 			p->lay->g_alloc = k;
 			p->g = lj_ptr(p->L, off);
+			p->lay->g_main = (uint32_t)(p->g - (const uint8_t *)p->L);
 			p->g_words = (size_t)(block_start(b) + b->size - g) / 4;
 			found++;
 		}
@@ -240,7 +241,7 @@ static bool checked_read(void *dst, const void *src, size_t n)
 void *lj_layout__global(const struct lj_layout *lay, const struct lj_api *api, lua_State *L,
 			char *why, size_t why_len)
 {
-	uint64_t pair[2], g;
+	uint64_t pair[2], g, back;
 	lua_Alloc f;
 	void *ud;
 
@@ -252,6 +253,12 @@ void *lj_layout__global(const struct lj_layout *lay, const struct lj_api *api, l
 	}
 	if (memcmp(&pair[0], &f, 8) != 0 || memcmp(&pair[1], &ud, 8) != 0) {
 		snprintf(why, why_len, "its state is not laid out as the probe's");
+		return NULL;
+	}
+	if (!checked_read(&back, (const uint8_t *)(uintptr_t)g - lay->g_main + lay->l_glref,
+			  sizeof(back)) ||
+	    back != g) {
+		snprintf(why, why_len, "its main thread was not found");
 		return NULL;
 	}
 	return (void *)(uintptr_t)g;

@@ -1,0 +1,101 @@
+/* endline.c - see endline.h. */
+#include "record/endline.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ljperf.h"
+
+#define MOST_LINES 10 /* the files of more VMs are summed up */
+
+static void print_size(uint64_t bytes)
+{
+	if (bytes < 1000000)
+		fprintf(stderr, "%.3f kB", (double)bytes / 1e3);
+	else
+		fprintf(stderr, "%.3f MB", (double)bytes / 1e6);
+}
+
+static void print_written(uint64_t bytes, uint64_t events, const char *where)
+{
+	fputs("[ ljperf record: Captured and wrote ", stderr);
+	print_size(bytes);
+	fprintf(stderr, " %s (%" PRIu64 " events", where, events);
+	if (events)
+		fprintf(stderr, ", %.2f bytes/event", (double)bytes / (double)events);
+	fputs(") ]\n", stderr);
+}
+
+static void print_files(const struct stream *s)
+{
+	uint64_t bytes = 0, events = 0;
+	unsigned n = 0;
+	char where[64];
+
+	for (; s; s = s->next, n++) {
+		if (n < MOST_LINES) {
+			print_written(s->bytes, s->events,
+				      strcmp(s->path, "-") == 0 ? "to standard output" : s->path);
+			continue;
+		}
+		bytes += s->bytes;
+		events += s->events;
+	}
+	if (n <= MOST_LINES)
+		return;
+	snprintf(where, sizeof(where), "in %u more files", n - MOST_LINES);
+	print_written(bytes, events, where);
+}
+
+static int print_stream(const struct stream *s, bool oracle)
+{
+	if (s->err)
+		fprintf(stderr, "ljperf: recording is incomplete: %s\n", s->why);
+	if (s->lost)
+		fprintf(stderr, "ljperf: %" PRIu64 " events were lost: the ring was full\n",
+			s->lost);
+	if (oracle)
+		fprintf(stderr, "ljperf: oracle: %" PRIu64 " disagreements in %" PRIu64 " events\n",
+			s->oracle_wrong, s->oracle_compared);
+	return s->err ? EXIT_LJPERF : 0;
+}
+
+/* Never an empty success: the most likely reason is told. */
+static int print_nothing(const struct collector *c)
+{
+	const char *what = c->opts.argc ? c->opts.argv[0] : "the program";
+
+	if (c->refused[0])
+		fprintf(stderr, "ljperf: nothing was recorded: %s\n", c->refused);
+	else if (!c->n_loaded)
+		fprintf(stderr,
+			"ljperf: nothing was recorded: the agent did not get into '%s' (is it linked "
+			"statically, or does it start others without their environment?)\n",
+			what);
+	else
+		fprintf(stderr,
+			"ljperf: nothing was recorded: '%s' made no LuaJIT VM while recording was on, or "
+			"carries LuaJIT inside where it cannot be seen\n",
+			what);
+	return EXIT_LJPERF;
+}
+
+int endline__print(const struct collector *c, bool quiet, bool oracle)
+{
+	const struct stream *s;
+	int status = 0;
+
+	if (!quiet)
+		print_files(c->streams);
+	for (s = c->streams; s; s = s->next)
+		if (print_stream(s, oracle))
+			status = EXIT_LJPERF;
+	if (c->err) {
+		fprintf(stderr, "ljperf: %s\n", c->why);
+		status = EXIT_LJPERF;
+	} else if (!c->streams) {
+		status = print_nothing(c);
+	}
+	return status;
+}

@@ -1,0 +1,12 @@
+/* endline.h - what record says when it has ended: one line for each file, and
+ * what went wrong.  Called by cmd_record.c.
+ */
+#ifndef LJPERF_RECORD_ENDLINE_H
+#define LJPERF_RECORD_ENDLINE_H
+
+#include "record/collector.h"
+
+/* 0, or EXIT_LJPERF when something is missing in what was recorded. */
+int endline__print(const struct collector *c, bool quiet, bool oracle);
+
+#endif

@@ -177,7 +177,10 @@ void names__module(const struct symtab *st, const struct module *m, struct strbu
 	const char *slash = memrchr(path->s, '/', path->len);
 	const char *base = slash ? slash + 1 : path->s;
 
-	escape__text(out, base, path->len - (size_t)(base - path->s), 0);
+	if (path->len)
+		escape__text(out, base, path->len - (size_t)(base - path->s), 0);
+	else
+		strbuf__addstr(out, "[unknown]");
 }
 
 void names__c_symbol(const struct symtab *st, const char *func, struct strbuf *out)

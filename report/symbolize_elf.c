@@ -292,15 +292,18 @@ static int frames__put(struct frames *f, Dwarf_Die *scopes, int n, bool *done)
 	return err;
 }
 
-static void line_at(struct elf_symbols *es, uint64_t addr, struct elf_frame *to)
+/* The line of ADDR, as in the debug information, in the unit CU. */
+static void line_at(Dwarf_Die *cu, uint64_t addr, struct elf_frame *to)
 {
-	Dwfl_Line *line = dwfl_module_getsrc(es->mod, addr);
+	Dwarf_Line *line = dwarf_getsrc_die(cu, addr);
+	Dwarf_Attribute attr;
 
 	if (!line)
 		return;
-	to->file = dwfl_lineinfo(line, NULL, &to->line, NULL, NULL, NULL);
+	to->file = dwarf_linesrc(line, NULL, NULL);
+	dwarf_lineno(line, &to->line);
 	if (to->file && to->file[0] != '/')
-		to->dir = dwfl_line_comp_dir(line);
+		to->dir = dwarf_formstring(dwarf_attr(cu, DW_AT_comp_dir, &attr));
 }
 
 int elf_symbols__find(struct elf_symbols *es, uint64_t addr, elf_frame_fn fn, void *ctx)
@@ -311,10 +314,11 @@ int elf_symbols__find(struct elf_symbols *es, uint64_t addr, elf_frame_fn fn, vo
 	bool done = false;
 	int n = 0, err;
 
-	line_at(es, addr, &f.next);
 	cu = unit_at(es, addr, &bias);
-	if (cu)
+	if (cu) {
+		line_at(cu, addr - bias, &f.next);
 		n = scopes_at(cu, addr - bias, &scopes);
+	}
 	err = frames__put(&f, scopes, n, &done);
 	free(scopes);
 	if (err || done || !f.symbol)

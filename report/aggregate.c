@@ -132,6 +132,9 @@ static int aggregate__header(void *ctx, const struct session_header *h)
 	a->run->has_header = true;
 	a->run->heap = h->heap_start;
 	run__note_peak(a->run);
+	if (a->measure & MEASURE_TIMELINE && a->run->state == RUN_COUNTS &&
+	    timeline__add(&s->timeline, 0, run__heap(a->run), false))
+		return aggregate__no_memory();
 	features__command(h, &text);
 	s->command = strdup(strbuf__str(&text));
 	strbuf__reset(&text);
@@ -261,7 +264,9 @@ static int aggregate__end(struct aggregate *a)
 		return err;
 	if (!s->duration_ns)
 		s->duration_ns = run->now_ns;
-	s->timeline.end = s->timeline.by_time ? s->duration_ns : run->n_events + run->n_skipped;
+	if (run->state != RUN_AFTER) /* else it ends with the window */
+		s->timeline.end = s->timeline.by_time ? s->duration_ns
+						      : run->n_events + run->n_skipped;
 	a->totals.lost += s->info.lost_events;
 	a->totals.lost_batches += s->info.lost_batches;
 	if (!run->script_end.taken && snapshot__take(&run->script_end, a, run->n_events))

@@ -32,24 +32,42 @@ void run__begin_window(struct aggregate_run *run, const struct window *w)
 		run->state = RUN_BEFORE;
 }
 
-/* From here on events count: the heap is as large as it is. */
-static void run__open(struct aggregate_run *run)
+/* Events number the samples of a recording without times. */
+static uint64_t run__now(const struct aggregate_run *run)
 {
+	return run->summary->timeline.by_time ? run->now_ns : run->n_events + run->n_skipped;
+}
+
+/* From here on events count: the heap is as large as it is. */
+static int run__open(struct aggregate *a)
+{
+	struct aggregate_run *run = a->run;
+
 	run->state = RUN_COUNTS;
 	run->peak = 0;
 	run__note_peak(run);
+	if (!(a->measure & MEASURE_TIMELINE))
+		return 0;
+	if (timeline__add(&run->summary->timeline, run__now(run), run__heap(run), false))
+		return aggregate__no_memory();
+	return 0;
 }
 
-static void run__window_time(struct aggregate_run *run)
+static int run__window_time(struct aggregate *a)
 {
+	struct aggregate_run *run = a->run;
 	const struct window *w = &run->window;
+	int err = 0;
 
 	if (w->kind != WINDOW_TIME)
-		return;
+		return 0;
 	if (run->state == RUN_BEFORE && run->now_ns >= w->from_ns)
-		run__open(run);
-	if (run->state == RUN_COUNTS && run->now_ns >= w->to_ns)
+		err = run__open(a);
+	if (run->state == RUN_COUNTS && run->now_ns >= w->to_ns) {
 		run->state = RUN_AFTER;
+		run->summary->timeline.end = w->to_ns;
+	}
+	return err;
 }
 
 static bool mark__is(const struct session_mark *m, const char *name)
@@ -58,16 +76,20 @@ static bool mark__is(const struct session_mark *m, const char *name)
 	       !memcmp(name, m->name, m->name_len);
 }
 
-static void run__window_mark(struct aggregate_run *run, const struct session_mark *m)
+static int run__window_mark(struct aggregate *a, const struct session_mark *m)
 {
+	struct aggregate_run *run = a->run;
 	const struct window *w = &run->window;
 
 	if (w->kind != WINDOW_MARKS)
-		return;
+		return 0;
 	if (run->state == RUN_BEFORE && mark__is(m, w->from))
-		run__open(run);
-	else if (run->state == RUN_COUNTS && w->to && mark__is(m, w->to))
+		return run__open(a);
+	if (run->state == RUN_COUNTS && w->to && mark__is(m, w->to)) {
 		run->state = RUN_AFTER;
+		run->summary->timeline.end = run__now(run);
+	}
+	return 0;
 }
 
 /* ---- the handlers ---- */
@@ -80,7 +102,7 @@ static int run__note_mark(struct aggregate *a, const struct session_mark *m)
 	run->summary->n_user_marks += m->kind == SESSION_MARK_USER;
 	if (!(a->measure & MEASURE_TIMELINE))
 		return 0;
-	if (timeline__mark(t, t->by_time ? m->time_ns : run->n_events + run->n_skipped, m))
+	if (timeline__mark(t, t->by_time ? m->time_ns : run__now(run), m))
 		return aggregate__no_memory();
 	return 0;
 }
@@ -94,9 +116,9 @@ int aggregate__mark(void *ctx, const struct session_mark *m)
 	if (err || run->state == RUN_CLOSED)
 		return err;
 	err = run__drain(a);
+	err = err ? err : run__window_mark(a, m);
 	if (err)
 		return err;
-	run__window_mark(run, m);
 	if (m->kind == SESSION_MARK_CLOSE && !a->count_after_close)
 		run->state = run->state == RUN_COUNTS ? RUN_CLOSED : RUN_AFTER;
 	if (run->state != RUN_COUNTS)
@@ -116,6 +138,5 @@ int aggregate__time(void *ctx, uint64_t time_ns)
 	a->run->now_ns = time_ns;
 	a->run->summary->has_time = true;
 	a->run->summary->timeline.by_time = true;
-	run__window_time(a->run);
-	return err;
+	return err ? err : run__window_time(a);
 }

@@ -21,14 +21,21 @@ static const char *term__pager(void)
 	return *pager && strcmp(pager, "cat") ? pager : NULL;
 }
 
+static unsigned env_size(const char *name)
+{
+	const char *env = getenv(name);
+	unsigned long n = env ? strtoul(env, NULL, 10) : 0;
+
+	return n < 100000 ? (unsigned)n : 0;
+}
+
 static unsigned term__columns(void)
 {
-	const char *env = getenv("COLUMNS");
-	unsigned long n = env ? strtoul(env, NULL, 10) : 0;
+	unsigned n = env_size("COLUMNS");
 	struct winsize ws;
 
-	if (n > 0 && n < 100000)
-		return (unsigned)n;
+	if (n)
+		return n;
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws))
 		return ws.ws_col;
 	return 0;
@@ -59,6 +66,18 @@ static void term__start_pager(struct term *t, const char *pager)
 		dup2(fds[1], STDOUT_FILENO);
 	}
 	close(fds[1]);
+}
+
+void term__size(unsigned *columns, unsigned *lines)
+{
+	struct winsize ws = { .ws_col = 0 };
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || !ws.ws_col || !ws.ws_row)
+		ws = (struct winsize){ .ws_col = 80, .ws_row = 24 };
+	*columns = env_size("COLUMNS");
+	*lines = env_size("LINES");
+	*columns = *columns ? *columns : ws.ws_col;
+	*lines = *lines ? *lines : ws.ws_row;
 }
 
 void term__begin(struct term *t)

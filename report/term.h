@@ -20,6 +20,10 @@ struct term {
 void term__begin(struct term *t);
 void term__end(struct term *t); /* waits for the pager */
 
+/* The size that text made for a screen should have: that of COLUMNS and LINES,
+ * else of the terminal, else 80 by 24.  Asked before there is a pager. */
+void term__size(unsigned *columns, unsigned *lines);
+
 /* Writes SB to stdout and empties it.  False when nobody reads any more. */
 bool term__flush(struct strbuf *sb);
 

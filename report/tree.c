@@ -202,23 +202,23 @@ static int cmp_nodes(const void *x, const void *y, void *ctx)
 int tree__finish(struct tree *t)
 {
 	uint32_t *order = malloc(t->n * sizeof(*order)), id;
+	struct tree_node *parent;
 	size_t i;
 
 	if (!order)
 		return tree__no_memory();
-	for (i = 0; i < t->n; i++) {
+	for (i = 0; i < t->n; i++)
 		t->at[i].total = t->at[i].self;
-		order[i] = (uint32_t)i;
-	}
-	for (i = t->n; --i;) /* parents come before their children */
+	for (i = t->n - 1; i; i--) { /* parents come before their children */
 		t->at[t->at[i].parent].total += t->at[i].total;
-	qsort_r(order, t->n, sizeof(*order), cmp_nodes, t);
-	for (i = 0; i < t->n; i++) { /* the smallest first, each before its siblings */
+		order[i - 1] = (uint32_t)i;
+	}
+	qsort_r(order, t->n - 1, sizeof(*order), cmp_nodes, t);
+	for (i = 0; i < t->n - 1; i++) { /* the smallest first, each before its siblings */
 		id = order[i];
-		if (!id)
-			continue;
-		t->at[id].next = t->at[t->at[id].parent].first;
-		t->at[t->at[id].parent].first = id;
+		parent = &t->at[t->at[id].parent];
+		t->at[id].next = parent->first;
+		parent->first = id;
 	}
 	free(order);
 	return 0;

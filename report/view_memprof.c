@@ -315,5 +315,6 @@ static int memprof__print(struct aggregate *a, const struct view_opts *o, struct
 const struct view_ops view_memprof = {
 	.name = "memprof",
 	.want_origins = true,
+	.plain = true,
 	.print = memprof__print,
 };

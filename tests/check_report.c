@@ -378,7 +378,15 @@ END_TEST
 static const struct {
 	const char *option, *value, *error;
 } refused[] = {
-	{ "--metric", "peak", "this version cannot report the metric 'peak'" },
+	{ "--sort", "parent", "the key 'parent' needs --parent" },
+	{ "--time", "20%-10%", "there is nothing between the times of '20%-10%'" },
+	{ "--time", "soon", "cannot understand the time 'soon'" },
+	{ "--from", "x", "has no mark 'x'" },
+	{ "--symbol", "/(/", "cannot use the regular expression '('" },
+	{ "--parent", "main", "no call stacks were recorded" },
+	{ "--call-graph=callr", NULL, "unknown kind of tree 'callr', did you mean 'caller'?" },
+	{ "--suppress", "/no/such/file", "cannot open '/no/such/file': No such file or directory" },
+	{ "--percentage", "half", "unknown percentage 'half'" },
 	{ "--metric", "alocated", "unknown metric 'alocated', did you mean 'allocated'?" },
 	{ "--metric", "leaked", "no full collection was recorded" },
 	{ "--sort", "lin", "unknown sort key 'lin', did you mean 'line'?" },

@@ -108,6 +108,8 @@ static int parse__value(struct parse *p, const struct option *opt, const char *a
 					opt->arg);
 		arg = p->argv[p->next++];
 	}
+	if (!arg && opt->takes && p->next < p->argc && opt->takes(p->argv[p->next]))
+		arg = p->argv[p->next++];
 	return option__set(opt, arg, false, as);
 }
 
@@ -143,6 +145,8 @@ static int parse__letters(struct parse *p, const char *s)
 		if (!opt)
 			return unknown_letter(p, *s);
 		if (opt->arg && !opt->optional_arg)
+			return parse__value(p, opt, s[1] ? s + 1 : NULL, &as);
+		if (opt->takes && (!s[1] || opt->takes(s + 1)))
 			return parse__value(p, opt, s[1] ? s + 1 : NULL, &as);
 		err = option__set(opt, NULL, false, &as);
 		if (err < 0)

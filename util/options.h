@@ -12,31 +12,64 @@
 #include <stdint.h>
 
 enum option_type {
-	OPT_END, OPT_GROUP, OPT_BOOL, OPT_STRING, OPT_U64, OPT_DOUBLE, OPT_CALLBACK,
+	OPT_END,
+	OPT_GROUP,
+	OPT_BOOL,
+	OPT_STRING,
+	OPT_U64,
+	OPT_DOUBLE,
+	OPT_CALLBACK,
 };
 
 struct option {
 	enum option_type type;
-	char letter;	  /* 0: none */
+	char letter; /* 0: none */
 	const char *name; /* without "--"; NULL: none */
 	void *value;
-	const char *arg;  /* name of the argument in the help, NULL: takes none */
+	const char *arg; /* name of the argument in the help, NULL: takes none */
 	const char *help;
 	/* OPT_CALLBACK: ARG is NULL for a plain flag or under --no-NAME, where
 	 * UNSET is true.  0 or negative with err__msg(). */
 	int (*callback)(const struct option *opt, const char *arg, bool unset);
 	bool no_negate; /* --no-NAME is refused */
-	bool optional_arg; /* only --name=ARG passes one */
+	bool optional_arg; /* only --name=ARG passes one, and what TAKES says */
+	bool (*takes)(const char *word); /* the next word is the optional argument */
 };
 
 #define OPT__CHECK(v, type) (1 ? (v) : (type *)0)
-#define OPT_BOOL(l, n, v, h) { .type = OPT_BOOL, .letter = (l), .name = (n), .value = OPT__CHECK(v, bool), .help = (h) }
-#define OPT_STRING(l, n, v, a, h) { .type = OPT_STRING, .letter = (l), .name = (n), .value = OPT__CHECK(v, const char *), .arg = (a), .help = (h) }
-#define OPT_U64(l, n, v, a, h) { .type = OPT_U64, .letter = (l), .name = (n), .value = OPT__CHECK(v, uint64_t), .arg = (a), .help = (h) }
-#define OPT_DOUBLE(l, n, v, a, h) { .type = OPT_DOUBLE, .letter = (l), .name = (n), .value = OPT__CHECK(v, double), .arg = (a), .help = (h) }
-#define OPT_CALLBACK(l, n, v, a, h, f) { .type = OPT_CALLBACK, .letter = (l), .name = (n), .value = (v), .arg = (a), .help = (h), .callback = (f) }
-#define OPT_GROUP(h) { .type = OPT_GROUP, .help = (h) }
-#define OPT_END() { .type = OPT_END }
+#define OPT_BOOL(l, n, v, h) \
+	{ \
+		.type = OPT_BOOL, .letter = (l), .name = (n), .value = OPT__CHECK(v, bool), \
+		.help = (h) \
+	}
+#define OPT_STRING(l, n, v, a, h) \
+	{ \
+		.type = OPT_STRING, .letter = (l), .name = (n), \
+		.value = OPT__CHECK(v, const char *), .arg = (a), .help = (h) \
+	}
+#define OPT_U64(l, n, v, a, h) \
+	{ \
+		.type = OPT_U64, .letter = (l), .name = (n), .value = OPT__CHECK(v, uint64_t), \
+		.arg = (a), .help = (h) \
+	}
+#define OPT_DOUBLE(l, n, v, a, h) \
+	{ \
+		.type = OPT_DOUBLE, .letter = (l), .name = (n), .value = OPT__CHECK(v, double), \
+		.arg = (a), .help = (h) \
+	}
+#define OPT_CALLBACK(l, n, v, a, h, f) \
+	{ \
+		.type = OPT_CALLBACK, .letter = (l), .name = (n), .value = (v), .arg = (a), \
+		.help = (h), .callback = (f) \
+	}
+#define OPT_GROUP(h) \
+	{ \
+		.type = OPT_GROUP, .help = (h) \
+	}
+#define OPT_END() \
+	{ \
+		.type = OPT_END \
+	}
 
 enum {
 	OPTIONS_STOP_AT_NON_OPTION = 1, /* the rest is somebody else's command line */

@@ -10,6 +10,7 @@ tools='
 gcc gcc gcc gcc
 make make make make
 pkg-config pkg-config pkgconf pkgconf
+protoc-c protobuf-c-compiler protobuf-c protobuf-c-compiler
 luajit luajit luajit luajit
 zstd zstd zstd zstd
 python3 python3 python python3

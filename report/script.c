@@ -9,7 +9,7 @@
 #include "ljperf.h"
 #include "report/grow.h"
 #include "report/recording.h"
-#include "report/script_line.h"
+#include "report/script_stack.h"
 #include "report/term.h"
 #include "util/error.h"
 #include "util/options.h"
@@ -26,7 +26,7 @@ static const struct option options[] = {
 	OPT_STRING('i', "input", &opt.input, "FILE", "recording to read, '-' is standard input"),
 	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept corrupt ones"),
 	OPT_STRING('F', "fields", &opt.fields, "FIELDS",
-		   "of number, time, event, source, symbol, detail, block"),
+		   "of number, time, event, source, symbol, detail, block, stack; '+' adds"),
 	OPT_BOOL(0, "json", &opt.json, "a JSON object on each line"),
 	OPT_BOOL(0, "show-symbols", &opt.show_symbols, "show symbols where they are defined, too"),
 	SYMBOLIZER_OPTIONS(opt.symbols),
@@ -46,6 +46,7 @@ struct script {
 	uint32_t *text_of; /* by site, STR_NONE: not made yet */
 	size_t n_text_of, cap_text_of;
 	struct script_when when;
+	struct script_stack stack;
 };
 
 static int script__flush(struct script *s)
@@ -89,8 +90,12 @@ static int script__event(void *ctx, const struct ljm_event *ev)
 		if (err)
 			return err;
 	}
+	err = script_stack__make(&s->stack, s->symtab, s->ops, ev->stack);
+	if (err)
+		return err;
 	s->when.number++;
-	s->ops->event(ev, &s->when, strpool__get(&s->texts, s->text_of[site]), s->fields, &s->out);
+	s->ops->event(ev, &s->when, strpool__get(&s->texts, s->text_of[site]), &s->stack.text,
+		      s->fields, &s->out);
 	return script__flush(s);
 }
 
@@ -120,6 +125,13 @@ static int script__module(void *ctx, const struct session_module *m)
 	struct script *s = ctx;
 
 	return symtab__module(s->symtab, m);
+}
+
+static int script__stack(void *ctx, const struct session_stack *node)
+{
+	struct script *s = ctx;
+
+	return s->fields & SCRIPT_STACK ? stacks__add(&s->stack.tree, s->symtab, node) : 0;
 }
 
 static int script__mark(void *ctx, const struct session_mark *m)
@@ -155,6 +167,7 @@ static int script__read(struct script *s, const char *path, struct session_info 
 		.event = script__event,
 		.mark = script__mark,
 		.module = script__module,
+		.stack = script__stack,
 		.time = script__time,
 		.lost = script__lost,
 	};
@@ -169,6 +182,9 @@ static int script__read(struct script *s, const char *path, struct session_info 
 			return -ENOMEM;
 	}
 	symtab__begin_session(s->symtab);
+	err = stacks__begin_session(&s->stack.tree);
+	if (err)
+		return err;
 	err = recording__read(path, opt.force, &handlers, s, info);
 	term__flush(&s->out); /* what was read before an error, too */
 	return err;
@@ -179,7 +195,7 @@ static int script__run(const char *path)
 	struct script s = { .ops = opt.json ? &script_json : &script_text };
 	struct session_info info = { .state = SESSION_COMPLETE };
 	struct term term;
-	int err = script_fields__parse(opt.fields, &s.fields);
+	int err = script_fields__parse(opt.fields, s.ops->fields, &s.fields);
 
 	if (err)
 		return err;
@@ -193,6 +209,7 @@ static int script__run(const char *path)
 	strbuf__exit(&s.out);
 	strpool__exit(&s.texts);
 	free(s.text_of);
+	script_stack__exit(&s.stack);
 	if (s.symtab && !opt.quiet)
 		symbolizer__warn(s.symtab->symbolizer);
 	if (s.symtab)

@@ -1,13 +1,15 @@
 /* script_json.c - lines of script as JSON objects.
  *
  *	{"n":3,"time_ns":120000,"event":"alloc","source":"lua","symbol":"@app.lua:12",
- *	 "chunk":"@app.lua","line":12,"new_addr":"0x7f0010","new_size":64}
+ *	 "chunk":"@app.lua","line":12,"new_addr":"0x7f0010","new_size":64,
+ *	 "stack":7,"frames":[{"func":"f","file":"app.lua","line":12},{"func":"main chunk",...}]}
  *
  * Addresses are strings, because not every reader has whole numbers of 64
  * bits; sizes and lines are numbers.  Other lines: "event" is "symbol", "mark"
  * or "lost".
  */
 #include "report/escape.h"
+#include "report/frames.h"
 #include "report/names.h"
 #include "report/script_line.h"
 
@@ -168,7 +170,8 @@ static void json__site(const struct symtab *st, uint32_t site, unsigned fields, 
 /* ---- lines ---- */
 
 static void json__event(const struct ljm_event *ev, const struct script_when *when,
-			const struct str *site, unsigned fields, struct strbuf *out)
+			const struct str *site, const struct strbuf *stack, unsigned fields,
+			struct strbuf *out)
 {
 	put_when(out, when, fields);
 	if (fields & SCRIPT_EVENT)
@@ -184,7 +187,32 @@ static void json__event(const struct ljm_event *ev, const struct script_when *wh
 		put_addr(out, "new_addr", ev->new_addr);
 		put_num(out, "new_size", ev->new_size);
 	}
+	strbuf__addmem(out, strbuf__str(stack), stack->len);
 	strbuf__addmem(out, "}\n", 2);
+}
+
+/* ---- call stacks ---- */
+
+static void json__stack_begin(uint64_t id, struct strbuf *out)
+{
+	strbuf__addf(out, ",\"stack\":%llu,\"frames\":[", (unsigned long long)id);
+}
+
+static void json__frame(const struct symtab *st, uint32_t site, struct strbuf *out)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf__addch(out, '{');
+	frame__name(st, site, NAME_TABLE, &text);
+	put_text(out, "func", strbuf__str(&text), text.len);
+	strbuf__reset(&text);
+	frame__file(st, site, NAME_TABLE, &text);
+	if (text.len)
+		put_text(out, "file", strbuf__str(&text), text.len);
+	if (frame__line(st, site))
+		put_num(out, "line", frame__line(st, site));
+	strbuf__addch(out, '}');
+	strbuf__exit(&text);
 }
 
 /* First lines are 32 bits with a sign in the stream's 64. */
@@ -249,6 +277,11 @@ static void json__lost(uint64_t n, const struct script_when *when, struct strbuf
 const struct script_line_ops script_json = {
 	.site = json__site,
 	.event = json__event,
+	.stack_begin = json__stack_begin,
+	.frame = json__frame,
+	.frame_between = ",",
+	.stack_end = "]",
+	.fields = ~0u,
 	.symbol = json__symbol,
 	.mark = json__mark,
 	.lost = json__lost,

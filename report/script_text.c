@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/escape.h"
+#include "report/frames.h"
 #include "report/names.h"
 #include "report/script_line.h"
 #include "util/error.h"
@@ -20,7 +21,7 @@ static const struct {
 } field_names[] = {
 	{ "number", SCRIPT_NUMBER }, { "time", SCRIPT_TIME },     { "event", SCRIPT_EVENT },
 	{ "source", SCRIPT_SOURCE }, { "symbol", SCRIPT_SYMBOL }, { "detail", SCRIPT_DETAIL },
-	{ "block", SCRIPT_BLOCK },
+	{ "block", SCRIPT_BLOCK },   { "stack", SCRIPT_STACK },
 };
 
 enum { N_FIELDS = sizeof(field_names) / sizeof(field_names[0]) };
@@ -44,15 +45,17 @@ static int script_field__find(const char *word, size_t len, unsigned *fields)
 		return err__set(-EINVAL, "unknown field '%s', did you mean '%s'?", copy, near);
 	return err__set(-EINVAL,
 			"unknown field '%s', known are: number, time, event, source, "
-			"symbol, detail, block",
+			"symbol, detail, block, stack",
 			copy);
 }
 
-int script_fields__parse(const char *list, unsigned *fields)
+int script_fields__parse(const char *list, unsigned normal, unsigned *fields)
 {
+	bool add = !list || *list == '+';
 	size_t len;
 
-	*fields = list ? 0 : ~0u;
+	*fields = add ? normal : 0;
+	list += list && add;
 	for (; list && *list; list += len, list += *list == ',') {
 		len = strcspn(list, ",");
 		if (script_field__find(list, len, fields))
@@ -161,7 +164,8 @@ static void put_block(struct strbuf *out, uint64_t addr, uint64_t size)
 }
 
 static void text__event(const struct ljm_event *ev, const struct script_when *when,
-			const struct str *site, unsigned fields, struct strbuf *out)
+			const struct str *site, const struct strbuf *stack, unsigned fields,
+			struct strbuf *out)
 {
 	put_when(out, when, fields);
 	if (fields & SCRIPT_EVENT) {
@@ -178,6 +182,19 @@ static void text__event(const struct ljm_event *ev, const struct script_when *wh
 		if (ev->kind != LJM_FREE)
 			put_block(out, ev->new_addr, ev->new_size);
 	}
+	strbuf__addch(out, '\n');
+	strbuf__addmem(out, strbuf__str(stack), stack->len);
+}
+
+static void text__stack_begin(uint64_t id, struct strbuf *out)
+{
+	strbuf__addf(out, "\tstack %llu\n", (unsigned long long)id);
+}
+
+static void text__frame(const struct symtab *st, uint32_t site, struct strbuf *out)
+{
+	strbuf__addch_n(out, '\t', 2);
+	frame__text(st, site, false, out);
 	strbuf__addch(out, '\n');
 }
 
@@ -224,6 +241,11 @@ static void text__lost(uint64_t n, const struct script_when *when, struct strbuf
 const struct script_line_ops script_text = {
 	.site = text__site,
 	.event = text__event,
+	.stack_begin = text__stack_begin,
+	.frame = text__frame,
+	.frame_between = "",
+	.stack_end = "\n",
+	.fields = ~(unsigned)SCRIPT_STACK,
 	.symbol = text__symbol,
 	.mark = text__mark,
 	.lost = text__lost,

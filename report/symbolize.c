@@ -346,7 +346,7 @@ struct symbol symbolizer__get(const struct symbolizer *s, const struct module *m
 		return none;
 	source = symbolizer__find_source(s, m);
 	a = source == HASHMAP_NONE ? NULL : symbolizer__find(s, source, addr - m->bias);
-	return a ? (struct symbol){ s->frames + a->first, a->n } : none;
+	return a && a->n ? (struct symbol){ s->frames + a->first, a->n } : none;
 }
 
 void symbolizer__add_func(const struct symbolizer *s, const char *func, struct strbuf *out)

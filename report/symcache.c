@@ -131,8 +131,8 @@ static int load_entries(struct cursor *c, symcache_fn fn, void *ctx)
 	return !err && cursor__left(c) ? -EBADMSG : err;
 }
 
-static int load(const uint8_t *buf, size_t len, const struct symcache_head *head, symcache_fn fn,
-		void *ctx)
+int symcache__parse(const void *buf, size_t len, const struct symcache_head *head, symcache_fn fn,
+		    void *ctx)
 {
 	struct cursor c = cursor__of(buf, len), entries;
 	const uint8_t *start = cursor__bytes(&c, sizeof(magic));
@@ -140,7 +140,7 @@ static int load(const uint8_t *buf, size_t len, const struct symcache_head *head
 	uint64_t fingerprint = cursor__le64(&c), has_lines = cursor__u8(&c);
 
 	if (c.status != CURSOR_OK || memcmp(start, magic, sizeof(magic)) || version != VERSION ||
-	    crc != crc32__add(0, buf + BODY_AT, len - BODY_AT) || has_lines > 1)
+	    crc != crc32__add(0, (const uint8_t *)buf + BODY_AT, len - BODY_AT) || has_lines > 1)
 		return -EBADMSG;
 	if (!has_lines && fingerprint != head->fingerprint)
 		return -ESTALE;
@@ -157,7 +157,7 @@ int symcache__load(const struct build_id *id, const struct symcache_head *head, 
 	char *path = cache_path(id, false);
 	size_t len = 0;
 	uint8_t *buf = path ? read_all(path, &len) : NULL;
-	int err = buf ? load(buf, len, head, fn, ctx) : -ENOENT;
+	int err = buf ? symcache__parse(buf, len, head, fn, ctx) : -ENOENT;
 
 	free(buf);
 	free(path);

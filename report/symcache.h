@@ -35,6 +35,10 @@ typedef int (*symcache_fn)(void *ctx, uint64_t addr, const struct symcache_frame
 int symcache__load(const struct build_id *id, const struct symcache_head *head, symcache_fn fn,
 		   void *ctx);
 
+/* The same of the bytes of a file. */
+int symcache__parse(const void *buf, size_t len, const struct symcache_head *head, symcache_fn fn,
+		    void *ctx);
+
 /* Writing: the entries, ascending by address, then the file. */
 void symcache__begin(struct strbuf *out);
 void symcache__add(struct strbuf *out, uint64_t addr, size_t n_frames);

@@ -45,12 +45,28 @@ static char *default_output(const char *input)
 	return asprintf(&path, "%.*s.tar.zst", (int)len, input) < 0 ? NULL : path;
 }
 
+/* A device or a FIFO is written to as it is; a link to anywhere is refused. */
+static int archive__to_special(const char *input, const char *output)
+{
+	int fd = open(output, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY), err;
+
+	if (fd < 0)
+		return err__errno(errno, "cannot write '%s'", output);
+	err = archive__write(fd, input, opt.force, &opt.archive);
+	if (close(fd) && !err)
+		err = err__errno(errno, "cannot write '%s'", output);
+	return err;
+}
+
 /* A file is written beside its place and moved there when it is whole. */
 static int archive__to_file(const char *input, const char *output)
 {
+	struct stat st;
 	char *temp;
 	int fd, err;
 
+	if (!lstat(output, &st) && !S_ISREG(st.st_mode))
+		return archive__to_special(input, output);
 	if (asprintf(&temp, "%s.XXXXXX", output) < 0)
 		return err__set(-ENOMEM, "no memory for a file name");
 	fd = mkostemp(temp, O_CLOEXEC); /* mode 0600, as the recording has */
@@ -74,7 +90,7 @@ static void print_end(const char *output)
 {
 	struct stat st;
 
-	if (opt.archive.quiet || stat(output, &st))
+	if (opt.archive.quiet || stat(output, &st) || !S_ISREG(st.st_mode))
 		return;
 	fprintf(stderr, "[ ljperf archive: Wrote %.3f MB %s; unpack it into a folder DIR, then: "
 			"ljperf report --symfs DIR ]\n",

@@ -4,7 +4,7 @@
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libelf.h>
+#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,18 +100,35 @@ static bool is_elf(int fd)
 	return pread(fd, magic, SELFMAG, 0) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
 }
 
+/* Whether the file reaches to the end of its sections, which are listed last. */
+static bool is_whole(int fd)
+{
+	struct stat st;
+	GElf_Ehdr eh;
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	bool whole = elf && gelf_getehdr(elf, &eh) && !fstat(fd, &st) &&
+		     (uint64_t)st.st_size >= eh.e_shoff &&
+		     (uint64_t)st.st_size - eh.e_shoff >= (uint64_t)eh.e_shnum * eh.e_shentsize;
+
+	elf_end(elf);
+	return whole;
+}
+
 /* An ELF file of the build id WANT (empty: any).  The descriptor or negative:
- * -EINVAL no regular file, -ENOEXEC no ELF, -ESTALE another build id. */
+ * -EINVAL no regular file, -ENOEXEC no ELF, -ENODATA a part of one, -ESTALE
+ * another build id. */
 static int open_elf(const char *path, const struct build_id *want)
 {
 	struct build_id id;
-	int fd = open_regular(path);
+	int fd = open_regular(path), err;
 
 	if (fd < 0)
 		return fd;
-	if (!is_elf(fd)) {
+	elf_version(EV_CURRENT);
+	if (!is_elf(fd) || !is_whole(fd)) {
+		err = is_elf(fd) ? -ENODATA : -ENOEXEC;
 		close(fd);
-		return -ENOEXEC;
+		return err;
 	}
 	if (!want->len)
 		return fd;
@@ -129,6 +146,8 @@ static const char *reason(int err)
 		return "it is no regular file";
 	case -ENOEXEC:
 		return "it is no ELF file";
+	case -ENODATA:
+		return "it is truncated";
 	case -ESTALE:
 		return "its build id is not the recorded one";
 	default:

@@ -47,7 +47,7 @@ static char *cache_folder(bool make)
 	}
 	if (!base || base[0] != '/' || asprintf(&dir, "%s%s/ljperf/symbols/", base, under) < 0)
 		return NULL;
-	for (i = strlen(base) + 1; make && dir[i]; i++) {
+	for (i = strlen(base); make && dir[i]; i++) {
 		if (dir[i] != '/')
 			continue;
 		dir[i] = '\0';

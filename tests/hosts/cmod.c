@@ -34,13 +34,16 @@ void lua_setfield(lua_State *L, int idx, const char *k);
 #define TEXT2(a) #a
 #define TEXT(a) TEXT2(a)
 #define EXPORT __attribute__((visibility("default")))
+#ifndef PUBLIC /* hidden: a stripped module has no symbol but that of luaopen */
+#define PUBLIC EXPORT
+#endif
 
-EXPORT int JOIN(NAME, _make)(lua_State *L);
-EXPORT int plus(lua_State *L) __asm__("_ZN5words5Table4fillEPKci");
-EXPORT int rust(lua_State *L) __asm__("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE");
+PUBLIC int JOIN(NAME, _make)(lua_State *L);
+PUBLIC int plus(lua_State *L) __asm__("_ZN5words5Table4fillEPKci");
+PUBLIC int rust(lua_State *L) __asm__("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE");
 EXPORT int JOIN(luaopen_, NAME)(lua_State *L);
 
-EXPORT int JOIN(NAME, _make)(lua_State *L)
+int JOIN(NAME, _make)(lua_State *L)
 {
 	lua_createtable(L, 100, 0);
 	return 1;
@@ -94,7 +97,7 @@ static const luaL_Reg functions[] = {
 	{ "plus", plus }, { "rust", rust }, { "closure", closure },
 };
 
-EXPORT int JOIN(luaopen_, NAME)(lua_State *L)
+int JOIN(luaopen_, NAME)(lua_State *L)
 {
 	unsigned i;
 

@@ -24,6 +24,7 @@ static const struct command commands[] = {
 	{ "record", cmd_record, "run a program and record what its Lua VM allocates" },
 	{ "report", cmd_report, "show where memory was allocated, as a table" },
 	{ "diff", cmd_diff, "show what changed between recordings" },
+	{ "annotate", cmd_annotate, "show source lines with what they allocated" },
 	{ "export", cmd_export, "write a recording in the format of another tool" },
 	{ "script", cmd_script, "print every event of a recording" },
 	{ "info", cmd_info, "show how and on what a recording was made" },

@@ -15,8 +15,8 @@
 enum { FLUSH_BYTES = 1 << 16, NOBODY_READS = -EPIPE };
 
 static const struct export_ops *const formats[] = {
-	&export_folded, &export_speedscope, &export_pprof, &export_callgrind,
-	&export_firefox, &export_csv, &export_json, &export_ljm,
+	&export_folded,  &export_speedscope, &export_pprof, &export_callgrind,
+	&export_firefox, &export_csv,        &export_json,  &export_ljm,
 };
 
 enum { N_FORMATS = sizeof(formats) / sizeof(formats[0]) };

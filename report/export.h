@@ -41,7 +41,8 @@ struct export_out {
 	struct strbuf buf;
 };
 
-struct export {
+struct export
+{
 	const struct export_opts *o;
 	struct aggregate *a; /* NULL for a format that reads itself */
 	struct export_frames frames;

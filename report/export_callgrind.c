@@ -48,8 +48,7 @@ static struct cost *callgrind__get(struct callgrind *c, uint32_t loc, uint32_t c
 		if (c->costs[id].func == l->func && c->costs[id].callee == callee &&
 		    c->costs[id].line == l->line)
 			return &c->costs[id];
-	if (GROW(c->costs, c->cap, c->n) ||
-	    GROW(c->amounts, c->cap_amounts, (c->n + 1) * width) ||
+	if (GROW(c->costs, c->cap, c->n) || GROW(c->amounts, c->cap_amounts, (c->n + 1) * width) ||
 	    hashmap__add(&c->map, hash, (uint32_t)c->n))
 		return NULL;
 	for (i = 0; i < width; i++)
@@ -84,8 +83,7 @@ static int callgrind__add_cell(struct callgrind *c, uint32_t cell, const u128 *v
 	int err = n ? callgrind__add(c, locs[0], HASHMAP_NONE, cell, values) : export__no_memory();
 
 	for (i = 1; !err && i < n; i++)
-		err = callgrind__add(c, locs[i], c->e->frames.locs[locs[i - 1]].func, cell,
-				     values);
+		err = callgrind__add(c, locs[i], c->e->frames.locs[locs[i - 1]].func, cell, values);
 	return err;
 }
 
@@ -197,8 +195,8 @@ static void put_head(struct callgrind *c)
 	struct strbuf *out = &c->e->out.buf;
 	size_t i;
 
-	strbuf__addstr(out, "# callgrind format\nversion: 1\ncreator: ljperf " LJPERF_VERSION
-			    "\ncmd: ");
+	strbuf__addstr(out,
+		       "# callgrind format\nversion: 1\ncreator: ljperf " LJPERF_VERSION "\ncmd: ");
 	strbuf__addstr(out, export__title(e));
 	strbuf__addstr(out, "\npositions: line\nevents:");
 	for (i = 0; i < e->n_columns; i++) {

@@ -233,8 +233,8 @@ static int put_allocations(struct firefox *f, const struct export_column *c)
 	if (!strcmp(c->metric->name, "allocated"))
 		err = put_slices(f);
 	else if (!strcmp(c->metric->name, "peak") && f->e->a->n_sessions == 1)
-		err = put_totals(f, c, f->by_time ? f->e->a->totals.peak_ns
-						  : f->e->a->totals.peak_event);
+		err = put_totals(f, c,
+				 f->by_time ? f->e->a->totals.peak_ns : f->e->a->totals.peak_event);
 	else
 		err = put_totals(f, c, f->end);
 	json__close(&f->j, '}');

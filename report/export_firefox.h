@@ -27,7 +27,7 @@ struct firefox {
 	/* The tree of stacks: (prefix, place). */
 	struct firefox_stack {
 		uint32_t prefix, loc; /* prefix: HASHMAP_NONE, the root */
-	} *stacks;
+	} * stacks;
 	size_t n_stacks, cap_stacks;
 	struct hashmap stack_map;
 	uint32_t *stack_of; /* by cell */

@@ -17,6 +17,7 @@ python3 python3 python python3
 mandoc mandoc mandoc mandoc
 man man-db man-db mandoc
 eu-addr2line elfutils elfutils elfutils
+callgrind_annotate valgrind valgrind valgrind
 '
 
 # field FILE SUFFIX: the value of the variable in a vendor/*.mk.
@@ -110,11 +111,11 @@ print_names()
 	done)
 	arch=$({ column 3; for mk in vendor/*.mk; do field "$mk" ARCH; done; } | sort -u)
 	alpine=$({ column 4; for mk in vendor/*.mk; do field "$mk" ALPINE; done; } | sort -u)
-	rpm='gcc make pkgconf-pkg-config zstd python3 mandoc man-db elfutils'
+	rpm='gcc make pkgconf-pkg-config protobuf-c-compiler zstd python3 mandoc man-db elfutils valgrind'
 
 	echo "deps.sh: no apt here; install these with your package manager:"
 	echo "Fedora:   dnf install $rpm luajit" $pkgconfig
-	echo "openSUSE: zypper install gcc make pkgconf zstd python3 mandoc man elfutils luajit" $pkgconfig
+	echo "openSUSE: zypper install gcc make pkgconf protobuf-c zstd python3 mandoc man elfutils valgrind luajit" $pkgconfig
 	echo "Arch:     pacman -S --needed" $arch
 	echo "Alpine:   apk add" $alpine musl-dev
 }

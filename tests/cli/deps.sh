@@ -21,13 +21,13 @@ chmod +x bin/apt-get bin/pkg-config bin/sudo
 run env -i PATH="$TMPDIR/bin" sh "$LJPERF_SOURCE/deps.sh"
 asked=$(cat asked 2>/dev/null)
 for package in gcc make mandoc libluajit-5.1-dev libelf-dev libdw-dev libzstd-dev libarchive-dev libiberty-dev \
-	libpcre2-dev elfutils check; do
+	libpcre2-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev elfutils valgrind check; do
 	like "asks apt for $package" " $asked " "*install -y --no-install-recommends* $package *"
 done
 is "fails when the libraries are still missing" "$status" 1
 
 printf '#!/bin/sh\nexit 0\n' >bin/pkg-config
-for tool in gcc make luajit zstd python3 mandoc man eu-addr2line; do
+for tool in gcc make protoc-c luajit zstd python3 mandoc man eu-addr2line callgrind_annotate; do
 	cp bin/pkg-config "bin/$tool"
 done
 rm -f asked

@@ -145,7 +145,8 @@ static void packing__warn(const struct packing *p, const char *path)
 
 	escape__text(&text, path, strlen(path), 0);
 	if (!p->quiet)
-		fprintf(stderr, "ljperf: warning: '%s' is left out: %s\n", strbuf__str(&text), err__msg());
+		fprintf(stderr, "ljperf: warning: '%s' is left out: %s\n", strbuf__str(&text),
+			err__msg());
 	strbuf__exit(&text);
 }
 
@@ -175,8 +176,8 @@ static int packing__put_debug(struct packing *p, const struct symbol_file *file,
 	if (!id->len || find_debug(p, file, path, id, &debug))
 		return 0;
 	name = build_id__path(id, ".debug");
-	err = name ? packing__put_once(p, name, debug.fd, NULL) :
-		     err__set(-ENOMEM, "no memory for a file name");
+	err = name ? packing__put_once(p, name, debug.fd, NULL)
+		   : err__set(-ENOMEM, "no memory for a file name");
 	free(name);
 	symbol_file__close(&debug);
 	return err;

@@ -15,7 +15,7 @@
 
 struct archive_opts {
 	const char *symfs, *debug_dir; /* or NULL, see symbolize_files.h */
-	bool quiet;		       /* no warnings */
+	bool quiet; /* no warnings */
 };
 
 /* Writes the archive of the recording at INPUT to FD, which stays open.  A

@@ -26,7 +26,8 @@ static const struct option options[] = {
 	OPT_STRING('o', "output", &opt.output, "FILE", "archive to write, '-' is standard output"),
 	OPT_BOOL('f', "force", &opt.force, "read files of other users"),
 	OPT_STRING(0, "symfs", &opt.archive.symfs, "DIR", "look for modules under DIR"),
-	OPT_STRING(0, "debug-dir", &opt.archive.debug_dir, "DIR", "look for debug files in DIR, too"),
+	OPT_STRING(0, "debug-dir", &opt.archive.debug_dir, "DIR",
+		   "look for debug files in DIR, too"),
 	OPT_BOOL('q', "quiet", &opt.archive.quiet, "no warnings, and no line at the end"),
 	OPT_END(),
 };
@@ -92,8 +93,9 @@ static void print_end(const char *output)
 
 	if (opt.archive.quiet || stat(output, &st) || !S_ISREG(st.st_mode))
 		return;
-	fprintf(stderr, "[ ljperf archive: Wrote %.3f MB %s; unpack it into a folder DIR, then: "
-			"ljperf report --symfs DIR ]\n",
+	fprintf(stderr,
+		"[ ljperf archive: Wrote %.3f MB %s; unpack it into a folder DIR, then: "
+		"ljperf report --symfs DIR ]\n",
 		(double)st.st_size / 1e6, output);
 }
 

@@ -18,7 +18,7 @@ struct source {
 	uint32_t path, build_id; /* strings of the modules */
 	struct build_id id;
 	bool asked_cache, tried; /* it was looked for */
-	bool changed;		 /* there are answers that the cache lacks */
+	bool changed; /* there are answers that the cache lacks */
 	struct elf_symbols *elf; /* NULL while not open, and when it cannot be */
 	char *warning;
 };
@@ -26,7 +26,7 @@ struct source {
 struct answer {
 	uint32_t source;
 	uint32_t first, n; /* frames */
-	uint64_t addr;	   /* as in the file */
+	uint64_t addr; /* as in the file */
 };
 
 struct symbolizer {

@@ -20,12 +20,15 @@ struct symbolizer_opts {
 };
 
 /* The rows for a command's option table; O is a struct symbolizer_opts. */
-#define SYMBOLIZER_OPTIONS(o)                                                                      \
-	OPT_BOOL(0, "no-symbols", &(o).off, "do not look into modules for names of C functions"),  \
-	OPT_STRING(0, "symfs", &(o).symfs, "DIR", "look for modules under DIR"),                   \
-	OPT_STRING(0, "debug-dir", &(o).debug_dir, "DIR", "look for debug files in DIR, too"),     \
-	OPT_BOOL(0, "no-demangle", &(o).mangled, "show names of C++ and Rust as they are"),        \
-	OPT_BOOL(0, "no-symbol-cache", &(o).no_cache, "neither use nor keep earlier answers")
+#define SYMBOLIZER_OPTIONS(o) \
+	OPT_BOOL(0, "no-symbols", &(o).off, "do not look into modules for names of C functions"), \
+		OPT_STRING(0, "symfs", &(o).symfs, "DIR", "look for modules under DIR"), \
+		OPT_STRING(0, "debug-dir", &(o).debug_dir, "DIR", \
+			   "look for debug files in DIR, too"), \
+		OPT_BOOL(0, "no-demangle", &(o).mangled, \
+			 "show names of C++ and Rust as they are"), \
+		OPT_BOOL(0, "no-symbol-cache", &(o).no_cache, \
+			 "neither use nor keep earlier answers")
 
 /* A function at an address: an inlined one, or the one that has the code. */
 struct symbol_frame {

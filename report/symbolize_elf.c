@@ -20,8 +20,8 @@ struct elf_symbols {
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
 	const struct symbol_files *files;
-	char *path;	/* in the recording, for debug links */
-	char *opened;	/* the file that is open */
+	char *path; /* in the recording, for debug links */
+	char *opened; /* the file that is open */
 };
 
 /* ---- opening ---- */
@@ -264,7 +264,7 @@ struct frames {
 	elf_frame_fn fn;
 	void *ctx;
 	struct elf_frame next; /* its place is known, its function not yet */
-	const char *symbol;    /* of the function that has the code, or NULL */
+	const char *symbol; /* of the function that has the code, or NULL */
 };
 
 /* Tells of the functions of SCOPES.  *DONE: the one that has the code, too. */
@@ -275,8 +275,8 @@ static int frames__put(struct frames *f, Dwarf_Die *scopes, int n, bool *done)
 	int i, err = 0;
 
 	*done = false;
-	if (n > 0 && (!dwarf_diecu(&scopes[0], &cu, NULL, NULL) ||
-		      dwarf_getsrcfiles(&cu, &files, NULL)))
+	if (n > 0 &&
+	    (!dwarf_diecu(&scopes[0], &cu, NULL, NULL) || dwarf_getsrcfiles(&cu, &files, NULL)))
 		files = NULL;
 	for (i = 0; i < n && !err && !*done; i++) {
 		if (!is_function(&scopes[i]))

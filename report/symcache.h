@@ -16,7 +16,7 @@ enum { SYMCACHE_FRAMES_MAX = 256 }; /* of an address */
 /* What the answers rest on. */
 struct symcache_head {
 	uint64_t fingerprint; /* of the files that were there, see symbol_files */
-	bool has_lines;	      /* the debug information was there: there is no better */
+	bool has_lines; /* the debug information was there: there is no better */
 };
 
 /* A frame as text; FUNC of the one that has the code is the last. */
@@ -43,7 +43,7 @@ int symcache__parse(const void *buf, size_t len, const struct symcache_head *hea
 void symcache__begin(struct strbuf *out);
 void symcache__add(struct strbuf *out, uint64_t addr, size_t n_frames);
 void symcache__add_frame(struct strbuf *out, const struct symcache_frame *frame);
-void symcache__write(struct strbuf *out, const struct build_id *id, const struct symcache_head *head,
-		     size_t n_entries);
+void symcache__write(struct strbuf *out, const struct build_id *id,
+		     const struct symcache_head *head, size_t n_entries);
 
 #endif

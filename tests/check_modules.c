@@ -26,8 +26,12 @@ static void teardown(void)
 
 static void add_module(const char *path, uint64_t start, uint64_t end, uint64_t bias)
 {
-	struct session_module m = { .start = start, .end = end, .bias = bias, .path = path,
-				    .path_len = strlen(path), .build_id = path,
+	struct session_module m = { .start = start,
+				    .end = end,
+				    .bias = bias,
+				    .path = path,
+				    .path_len = strlen(path),
+				    .build_id = path,
 				    .build_id_len = strlen(path) };
 
 	ck_assert_int_eq(symtab__module(st, &m), 0);
@@ -129,8 +133,9 @@ static void assert_name(uint32_t site, const char *want)
 
 static void name_c(uint64_t addr, const char *name)
 {
-	struct ljm_symbol sym = { .source = LJM_SRC_C, .addr = addr, .name = name,
-				  .name_len = strlen(name) };
+	struct ljm_symbol sym = {
+		.source = LJM_SRC_C, .addr = addr, .name = name, .name_len = strlen(name)
+	};
 
 	ck_assert_int_eq(symtab__symbol(st, &sym), 0);
 }

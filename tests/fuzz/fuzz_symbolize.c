@@ -46,7 +46,8 @@ static size_t add_symbols(Elf *elf, uint64_t *addrs, size_t n)
 	int i;
 
 	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, &sh) || (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
+		if (!gelf_getshdr(scn, &sh) ||
+		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
 			continue;
 		d = elf_getdata(scn, NULL);
 		for (i = 0; d && i < 64 && n < ADDRESSES_MAX && gelf_getsym(d, i, &sym); i++)

@@ -93,8 +93,12 @@ static int closure(lua_State *L)
 /* The functions are called through this table, so that nothing is inlined into
  * anything that a test does not mean. */
 static const luaL_Reg functions[] = {
-	{ "make", JOIN(NAME, _make) }, { "hidden", hidden }, { "inlined", inlined },
-	{ "plus", plus }, { "rust", rust }, { "closure", closure },
+	{ "make", JOIN(NAME, _make) },
+	{ "hidden", hidden },
+	{ "inlined", inlined },
+	{ "plus", plus },
+	{ "rust", rust },
+	{ "closure", closure },
 };
 
 int JOIN(luaopen_, NAME)(lua_State *L)

@@ -19,7 +19,7 @@ static struct {
 	const char **inputs;
 	size_t n_inputs, cap_inputs;
 	const char *metric, *fields;
-} opt;
+} opt = { .annotate.load = LOAD_DEFAULTS };
 
 static int add_input(const struct option *o, const char *arg, bool unset)
 {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ljperf.h"
@@ -24,7 +25,7 @@ enum { N_FORMATS = sizeof(formats) / sizeof(formats[0]) };
 static struct {
 	struct export_opts export;
 	const char *input, *output, *format, *metric, *by, *sort, *fields;
-} opt;
+} opt = { .export.load = LOAD_DEFAULTS };
 
 static const struct option options[] = {
 	OPT_STRING('i', "input", &opt.input, "FILE", "recording to read, '-' is standard input"),
@@ -238,7 +239,15 @@ static int export__open(struct export *e, const char *path)
 	return 0;
 }
 
-/* A file that holds half of it would be taken for the whole. */
+/* A file that holds half of it would be taken for the whole; a device stays. */
+static void export__remove(const struct export *e)
+{
+	struct stat st;
+
+	if (!lstat(e->out.name, &st) && S_ISREG(st.st_mode))
+		unlink(e->out.name);
+}
+
 static int export__close(struct export *e, int err)
 {
 	if (!e->out.file || e->out.file == stdout)
@@ -246,7 +255,7 @@ static int export__close(struct export *e, int err)
 	if (fclose(e->out.file) && !err)
 		err = err__errno(errno, "cannot write '%s'", e->out.name);
 	if (err)
-		unlink(e->out.name);
+		export__remove(e);
 	return err;
 }
 

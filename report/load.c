@@ -31,6 +31,7 @@ int load__read(struct aggregate *a, const struct load_opts *o, size_t n, const c
 		n = 1;
 	}
 	a->count_after_close = o->with_close;
+	a->temporary_threshold = o->temporary_threshold;
 	for (i = 0; !err && i < n; i++)
 		err = aggregate__read(a, paths[i], o->force);
 	if (err)

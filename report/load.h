@@ -9,6 +9,7 @@
 struct load_opts {
 	struct symbolizer_opts symbols;
 	const char *time, *from, *to;
+	uint64_t temporary_threshold; /* see struct aggregate */
 	bool force, with_close, quiet;
 };
 
@@ -18,11 +19,19 @@ struct load_opts {
 		OPT_BOOL('q', "quiet", &(o).quiet, "no comments, no warnings")
 
 #define LOAD_WINDOW_OPTIONS(o) \
-	OPT_STRING(0, "time", &(o).time, "RANGE", \
-		   "count a part only: 10%-20%, or FROM,TO in seconds"), \
+	OPT_U64(0, "temporary-threshold", &(o).temporary_threshold, "N", \
+		"a block freed before N other allocations is temporary (1)"), \
+		OPT_STRING(0, "time", &(o).time, "RANGE", \
+			   "count a part only: 10%-20%, or FROM,TO in seconds"), \
 		OPT_STRING(0, "from", &(o).from, "MARK", "count what comes after a mark"), \
 		OPT_STRING(0, "to", &(o).to, "MARK", "count what comes before a mark"), \
 		OPT_BOOL(0, "with-close", &(o).with_close, "count what lua_close() frees, too")
+
+/* What O is before options are read. */
+#define LOAD_DEFAULTS \
+	{ \
+		.temporary_threshold = 1 \
+	}
 
 /* Reads the N files, or the default one when there are none, into A, whose
  * switches are set, and gives it a symbolizer.  The number of corrupt files,

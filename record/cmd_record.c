@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ljperf.h"
@@ -314,6 +315,7 @@ static int record_command(int n, const char **args)
 			 rec.vm_args[0] + 1, args[0]);
 		return fail();
 	}
+	args[n] = NULL; /* what options__parse() moved was before this */
 	return launch__check(args[0]) ? fail() : record(&l, n, args);
 }
 
@@ -331,6 +333,16 @@ static int check_stacks(void)
 		return err__set(-EINVAL, "--max-stack takes 1 to 1024, not %" PRIu64,
 				rec.max_stack);
 	return 0;
+}
+
+/* A file to be read, and no program that could be executed. */
+static bool is_script(const char *name)
+{
+	struct stat st;
+
+	if (strcmp(name, "-") == 0)
+		return true;
+	return !launch__is_program(name) && stat(name, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
 int cmd_record(int argc, const char **argv)
@@ -359,7 +371,7 @@ int cmd_record(int argc, const char **argv)
 	if (n < 0)
 		return fail();
 	/* "--" also stands before a script whose name is like an option. */
-	if (dashdash && (launch__is_program(argv[1]) || access(argv[1], R_OK) != 0))
+	if (dashdash && !is_script(argv[1]))
 		return record_command(n, argv + 1);
 	return record_script(n, argv + 1);
 }

@@ -103,6 +103,9 @@ static const char **split(const char *text, size_t len, size_t *argc)
 	const char **argv;
 	char *copy;
 
+	/* What is empty at the end is left over from a title that was set. */
+	while (len > 1 && text[len - 1] == 0 && text[len - 2] == 0)
+		len--;
 	for (i = 0; i < len; i++)
 		n += text[i] == 0;
 	argv = malloc((n + 1) * sizeof(*argv) + len + 1);

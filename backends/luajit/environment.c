@@ -21,7 +21,7 @@ static struct {
 } preload;
 
 /* As in libc, and without it: this may be called before libc is ready. */
-static char *find(const char *name, size_t len)
+AGENT_EARLY static char *find(const char *name, size_t len)
 {
 	char **e;
 
@@ -31,7 +31,7 @@ static char *find(const char *name, size_t len)
 	return NULL;
 }
 
-__attribute__((visibility("default"))) char *getenv(const char *name)
+AGENT_EARLY __attribute__((visibility("default"))) char *getenv(const char *name)
 {
 	char *value = find(name, strlen(name));
 

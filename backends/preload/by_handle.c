@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "backends/luajit/agent.h"
 #include "backends/luajit/library.h"
 
 #define SETS 8 /* copies of LuaJIT; more are passed through unseen */
@@ -45,19 +46,25 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	{ \
 		preload_lua_setallocf(sets[n].real[AT_SETALLOCF], L, f, ud); \
 	}
-SET(0)
-SET(1) SET(2) SET(3) SET(4) SET(5) SET(6) SET(7)
+SET(0);
+SET(1);
+SET(2);
+SET(3);
+SET(4);
+SET(5);
+SET(6);
+SET(7);
 
 #define ROW(n) \
 	{ \
 		(void *)luaL_newstate_##n, (void *)newstate_##n, (void *)close_##n, \
 			(void *)getallocf_##n, (void *)setallocf_##n \
 	}
-	__extension__ static void *const stand_ins[SETS][N_PRELOAD_FUNCTIONS] = {
-		ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7)
-	};
+__extension__ static void *const stand_ins[SETS][N_PRELOAD_FUNCTIONS] = { ROW(0), ROW(1), ROW(2),
+									  ROW(3), ROW(4), ROW(5),
+									  ROW(6), ROW(7) };
 
-static int number_of(const char *name)
+AGENT_EARLY static int number_of(const char *name)
 {
 	static const char *const names[N_PRELOAD_FUNCTIONS] = {
 		[AT_LUAL_NEWSTATE] = "luaL_newstate",
@@ -106,7 +113,7 @@ __attribute__((visibility("hidden"))) void *preload_dlsym(void *handle, const ch
 
 /* What is to be answered instead, or NULL: then the real dlsym() answers,
  * called as if by our caller, because what RTLD_NEXT means depends on that. */
-void *preload_dlsym(void *handle, const char *name)
+AGENT_EARLY void *preload_dlsym(void *handle, const char *name)
 {
 	void *sym;
 	int nth;

@@ -25,15 +25,24 @@ static char *user_init; /* NULL: there is none */
 
 /* ---- before the program ---- */
 
-/* Whether the program itself, and not a library, has the VM. */
-static bool program_has_vm(void)
+/* Whether function NAME is in the program itself, and not in a library. */
+static bool program_has(const char *name)
 {
 	struct link_map *program, *map;
-	void *f = dlsym(RTLD_DEFAULT, "luaJIT_setmode"), *start = (void *)getauxval(AT_ENTRY);
+	void *f, *start = (void *)getauxval(AT_ENTRY);
 	Dl_info info;
 
+	f = dlsym(RTLD_DEFAULT, name);
 	return f && dladdr1(f, &info, (void **)&map, RTLD_DL_LINKMAP) &&
 	       dladdr1(start, &info, (void **)&program, RTLD_DL_LINKMAP) && map == program;
+}
+
+static void refuse_other_lua(void)
+{
+	char why[512];
+
+	snprintf(why, sizeof(why), "'%.400s' is Lua, but not LuaJIT", program_invocation_name);
+	agent__refuse(why);
 }
 
 static int find_text(struct dl_phdr_info *info, size_t size, void *found)
@@ -63,8 +72,12 @@ void preload_enter_program(void)
 		unsetenv("LUA_INIT");
 		init = NULL;
 	}
-	if (!program_has_vm())
+	if (!program_has("lua_newstate"))
 		return;
+	if (!program_has("luaJIT_setmode")) {
+		refuse_other_lua();
+		return;
+	}
 	dl_iterate_phdr(find_text, &heeds);
 	if (!heeds) {
 		agent__refuse("LuaJIT is inside the program, where its calls cannot be seen "

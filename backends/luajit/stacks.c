@@ -74,8 +74,8 @@ static uint32_t node_of(struct agent_vm *vm, uint32_t parent, uint64_t site,
 
 /* ---- the site of a frame ---- */
 
-/* Where the frame's own PC says nothing (after the exit of a trace), AT may
- * still know the line, in num. */
+/* Where the frame's own PC says nothing (after the exit of a trace, or below a
+ * handler that the VM called) AT may still know the line, or the API. */
 static uint32_t lua_node(struct agent_vm *vm, uint32_t parent, const struct lj_frame_site *site,
 			 const struct lj_place *at)
 {
@@ -92,7 +92,9 @@ static uint32_t lua_node(struct agent_vm *vm, uint32_t parent, const struct lj_f
 	if (site->pos != UINT32_MAX) {
 		loc.num = lj_line(&vm->lay, site->pt, site->pos);
 	} else {
-		loc.num = detail = at->num;
+		loc.num = detail =
+			at->num ? at->num
+				: lj_line_at_level(&vm->lay, vm->api, at->L, at->level, site->pt);
 		kind = SITE_LINE;
 	}
 	if (loc.num > INT32_MAX)
@@ -135,21 +137,24 @@ static uint32_t cut_node(struct agent_vm *vm)
 
 /* ---- walking ---- */
 
-static bool same_frame(const struct lj_frame *a, const struct lj_frame *b)
+/* A Lua function whose PC is unknown may stand at another line by now. */
+static bool same_frame(const struct lj_layout *lay, const struct lj_frame *a,
+		       const struct lj_frame *b)
 {
-	return a->at == b->at && a->link == b->link && a->fn == b->fn && a->pc == b->pc;
+	return a->at == b->at && a->link == b->link && a->fn == b->fn && a->pc == b->pc &&
+	       (a->pc || a->fn[lay->f_ffid] != 0);
 }
 
 /* From which frame of NEW on, up to the outermost, it is the same as OLD;
  * *WHERE is that frame in OLD.  The number of frames when none is. */
-static unsigned common_tail(const struct stack_walk *new, const struct stack_walk *old,
-			    unsigned *where)
+static unsigned common_tail(const struct lj_layout *lay, const struct stack_walk *new,
+			    const struct stack_walk *old, unsigned *where)
 {
 	unsigned i = new->n, j = old->n;
 
 	if (new->L != old->L || new->below != old->below)
 		return new->n;
-	while (i && j && same_frame(&new->frames[i - 1], &old->frames[j - 1]))
+	while (i && j && same_frame(lay, &new->frames[i - 1], &old->frames[j - 1]))
 		i--, j--;
 	*where = j;
 	return i;
@@ -161,7 +166,7 @@ static uint32_t walk_nodes(struct agent_vm *vm, struct stack_walk *new,
 			   const struct stack_walk *old, const struct lj_place *leaf)
 {
 	struct lj_place at = { .L = leaf->L };
-	unsigned where = 0, i = common_tail(new, old, &where);
+	unsigned where = 0, i = common_tail(&vm->lay, new, old, &where);
 	uint32_t node = i < new->n ? old->nodes[where] : new->below, left;
 
 	for (left = new->n; left-- > i;)

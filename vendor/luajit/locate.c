@@ -91,6 +91,18 @@ void lj_trace_info(const struct lj_layout *lay, const uint8_t *trace, struct lj_
 	info->linktype = lay->t_linktype ? trace[lay->t_linktype] : 0xff;
 }
 
+uint32_t lj_line_at_level(const struct lj_layout *lay, const struct lj_api *api, lua_State *L,
+			  int level, const uint8_t *pt)
+{
+	struct lj_place at = { 0 };
+	lua_Debug ar;
+
+	if (!L || !level_info(api, L, level, &ar) || strcmp(ar.what, "C") == 0)
+		return 0;
+	place_lua(lay, L, &ar, &at);
+	return at.where == LJ_AT_LINE && at.addr == pt ? at.num : 0;
+}
+
 /* A chain of this many threads that resumed each other is not believed. */
 #define RESUMERS_MAX 200
 

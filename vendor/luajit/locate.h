@@ -239,6 +239,17 @@ static inline bool lj_is_collecting(const struct lj_layout *lay, const uint8_t *
 	return *(const volatile int32_t *)(g + lay->g_vmstate) == lay->st_gc;
 }
 
+/* A thread without a C frame does not run: it has yielded, failed or returned,
+ * and the host works on another one that the VM has not noted.  (Its status
+ * tells less: it is LUA_ERRERR while an error handler runs, see lj_err_run().) */
+static inline bool lj_runs(const struct lj_layout *lay, lua_State *L)
+{
+	uint8_t status = ((const uint8_t *)L)[lay->l_status];
+
+	return lay->has_cframe_pc ? lj_u64(L, lay->l_cframe) != 0 :
+				    status == 0 || status == LUA_ERRERR;
+}
+
 static inline void lj_locate(const struct lj_layout *lay, const struct lj_api *api,
 			     const uint8_t *g, struct lj_place *at)
 {
@@ -256,10 +267,8 @@ static inline void lj_locate(const struct lj_layout *lay, const struct lj_api *a
 			at->num = LJ_VM_RECORD;
 			return;
 		}
-		/* A thread that has yielded or failed does not run: the host
-		 * works on another one that the VM has not noted. */
 		at->num = LJ_VM_HOST;
-		if (L && ((const uint8_t *)L)[lay->l_status] == 0) {
+		if (L && lj_runs(lay, L)) {
 			at->L = L;
 			lj_locate__frame(lay, api, L, at);
 		}

@@ -95,6 +95,11 @@ static inline void lj_frame_site(const struct lj_layout *lay, const struct lj_fr
 		site->pos = (uint32_t)((uint64_t)(frame->pc - bc) / 4) - 1;
 }
 
+/* Line of prototype PT, whose function runs at LEVEL of thread L (NULL: not to
+ * be asked), as the public API tells it; 0: unknown. */
+uint32_t lj_line_at_level(const struct lj_layout *lay, const struct lj_api *api, lua_State *L,
+			  int level, const uint8_t *pt);
+
 /* The thread that resumed CO with coroutine.resume or a function made by
  * coroutine.wrap (whose numbers are given), found from MAIN on; NULL when it
  * was resumed otherwise. */

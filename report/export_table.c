@@ -36,6 +36,7 @@ static void table__frame_name(const void *ctx, uint32_t cell, uint32_t site, str
 		else
 			keys->at[i]->text(t->e->a->symtab, site, out);
 	}
+	fields__add_others(keys, t->e->a->symtab, site, out);
 }
 
 static void table__name(const void *ctx, uint32_t cell, struct strbuf *out)
@@ -50,14 +51,21 @@ static const struct metric *table__metric(const struct export_table *t)
 	return t->e->o->metrics[0];
 }
 
+/* As report sorts its rows. */
 static int row__cmp(const void *x, const void *y, void *ctx)
 {
 	const struct row *a = *(const struct row *const *)x, *b = *(const struct row *const *)y;
 	const struct export_table *t = ctx;
-	u128 va = table__metric(t)->field->value(a), vb = table__metric(t)->field->value(b);
+	u128 va = a->with_callees.bytes, vb = b->with_callees.bytes;
 
+	if (va != vb) /* 0 unless they are asked for */
+		return va > vb ? -1 : 1;
+	va = table__metric(t)->field->value(a);
+	vb = table__metric(t)->field->value(b);
 	if (va != vb)
 		return va > vb ? -1 : 1;
+	if (a->stats.n_alloc != b->stats.n_alloc)
+		return a->stats.n_alloc > b->stats.n_alloc ? -1 : 1;
 	return rows__cmp_names(&t->rows, a, b);
 }
 

@@ -199,3 +199,17 @@ void field_list__needs(const struct field_list *l, unsigned *measure, unsigned *
 		*split |= l->at[i]->split;
 	}
 }
+
+void fields__add_others(const struct field_list *keys, const struct symtab *st, uint32_t site,
+			struct strbuf *out)
+{
+	const struct site *s = &st->sites[site];
+	const struct str *func;
+
+	if (s->source != LJM_SRC_LUA || !st->protos[s->ref].has_others ||
+	    !field_list__has(keys, &fields[F_FUNC]))
+		return;
+	func = strpool__get(&st->strings, st->protos[s->ref].func);
+	strbuf__addch(out, '\0');
+	strbuf__addmem(out, func->s, func->len);
+}

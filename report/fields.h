@@ -55,6 +55,11 @@ void fields__add_children(struct field_list *columns);
 /* Adds what the fields need of the reading. */
 void field_list__needs(const struct field_list *l, unsigned *measure, unsigned *split);
 
+/* Appends what the key 'func' does not say, behind a NUL: the name, where several
+ * functions begin on the line. */
+void fields__add_others(const struct field_list *keys, const struct symtab *st, uint32_t site,
+			struct strbuf *out);
+
 bool field_list__has(const struct field_list *l, const struct field *f);
 
 #endif

@@ -32,8 +32,12 @@ int load__read(struct aggregate *a, const struct load_opts *o, size_t n, const c
 	}
 	a->count_after_close = o->with_close;
 	a->temporary_threshold = o->temporary_threshold;
-	for (i = 0; !err && i < n; i++)
+	for (i = 0; !err && i < n; i++) {
+		st->scope = (uint32_t)i;
 		err = aggregate__read(a, paths[i], o->force);
+	}
+	if (!err && n > 1)
+		err = symtab__find_others(st);
 	if (err)
 		return err;
 	aggregate__finish(a);

@@ -37,6 +37,7 @@ struct proto {
 	uint64_t first_line, last_line;
 	uint64_t addr; /* 0 when described */
 	uint32_t session; /* of what is described: the scope of its name */
+	bool has_others; /* see symtab__find_others() */
 };
 
 struct trace {
@@ -116,6 +117,10 @@ int symtab__symbolize(struct symtab *st, uint32_t site, bool named_too);
 
 /* What is known of a C function's code; no frames for others. */
 struct symbol symtab__symbol_of(const struct symtab *st, const struct site *site);
+
+/* Marks the functions with a name where another scope, or another time, has one
+ * with another name that begins on the same line.  0 or -ENOMEM with err__msg(). */
+int symtab__find_others(struct symtab *st);
 
 /* The number of the alias of a multi-line chunk name, from 1; 0 for others. */
 size_t symtab__alias(const struct symtab *st, uint32_t chunk);

@@ -24,6 +24,7 @@ static void table__frame_name(const void *ctx, uint32_t cell, uint32_t site, str
 		else
 			f->text(t->a->symtab, site, out);
 	}
+	fields__add_others(&t->o->keys, t->a->symtab, site, out);
 }
 
 static void table__name(const void *ctx, uint32_t cell, struct strbuf *out)

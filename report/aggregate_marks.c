@@ -38,8 +38,8 @@ static uint64_t run__now(const struct aggregate_run *run)
 	return run->summary->timeline.by_time ? run->now_ns : run->n_events + run->n_skipped;
 }
 
-/* From here on events count: the heap is as large as it is. */
-static int run__open(struct aggregate *a)
+/* From FROM on events count: the heap is as large as it is. */
+static int run__open(struct aggregate *a, uint64_t from)
 {
 	struct aggregate_run *run = a->run;
 
@@ -48,7 +48,7 @@ static int run__open(struct aggregate *a)
 	run__note_peak(run);
 	if (!(a->measure & MEASURE_TIMELINE))
 		return 0;
-	if (timeline__add(&run->summary->timeline, run__now(run), run__heap(run), false))
+	if (timeline__add(&run->summary->timeline, from, run__heap(run), false))
 		return aggregate__no_memory();
 	return 0;
 }
@@ -62,7 +62,7 @@ static int run__window_time(struct aggregate *a)
 	if (w->kind != WINDOW_TIME)
 		return 0;
 	if (run->state == RUN_BEFORE && run->now_ns >= w->from_ns)
-		err = run__open(a);
+		err = run__open(a, w->from_ns);
 	if (run->state == RUN_COUNTS && run->now_ns >= w->to_ns) {
 		run->state = RUN_AFTER;
 		run->summary->timeline.end = w->to_ns;
@@ -84,7 +84,7 @@ static int run__window_mark(struct aggregate *a, const struct session_mark *m)
 	if (w->kind != WINDOW_MARKS)
 		return 0;
 	if (run->state == RUN_BEFORE && mark__is(m, w->from))
-		return run__open(a);
+		return run__open(a, run__now(run));
 	if (run->state == RUN_COUNTS && w->to && mark__is(m, w->to)) {
 		run->state = RUN_AFTER;
 		run->summary->timeline.end = run__now(run);

@@ -2,7 +2,7 @@
  *
  *	{"n":3,"time_ns":120000,"event":"alloc","source":"lua","symbol":"@app.lua:12",
  *	 "chunk":"@app.lua","line":12,"new_addr":"0x7f0010","new_size":64,
- *	 "stack":7,"frames":[{"func":"f","file":"app.lua","line":12},{"func":"main chunk",...}]}
+ *	 "stack":7,"frames":[{"source":"lua","func":"f","file":"app.lua","line":12},...]}
  *
  * Addresses are strings, because not every reader has whole numbers of 64
  * bits; sizes and lines are numbers.  Other lines: "event" is "symbol", "mark"
@@ -203,6 +203,8 @@ static void json__frame(const struct symtab *st, uint32_t site, struct strbuf *o
 	struct strbuf text = STRBUF_INIT;
 
 	strbuf__addch(out, '{');
+	if (site != SITE_NONE)
+		put_word(out, "source", names__source(st->sites[site].source));
 	frame__name(st, site, NAME_TABLE, &text);
 	put_text(out, "func", strbuf__str(&text), text.len);
 	strbuf__reset(&text);

@@ -61,6 +61,36 @@ static void summary__peak(const struct totals *t, struct strbuf *out)
 	}
 }
 
+static void add_mark(const char *name, const char *none, struct strbuf *out)
+{
+	strbuf__addstr(out, name ? "mark " : none);
+	if (name)
+		escape__text(out, name, strlen(name), 0);
+}
+
+/* "# part: 0.50 s to 1.00 s" */
+static void summary__window(const struct window *w, struct strbuf *out)
+{
+	if (w->kind == WINDOW_ALL)
+		return;
+	strbuf__addstr(out, "# part: ");
+	if (w->kind == WINDOW_PERCENT) {
+		strbuf__addf(out, "%.4g%% to %.4g%%", w->from_share * 100, w->to_share * 100);
+	} else if (w->kind == WINDOW_MARKS) {
+		add_mark(w->from, "the begin", out);
+		strbuf__addstr(out, " to ");
+		add_mark(w->to, "the end", out);
+	} else {
+		number__time(out, w->from_ns);
+		strbuf__addstr(out, " to ");
+		if (w->to_ns == UINT64_MAX)
+			strbuf__addstr(out, "the end");
+		else
+			number__time(out, w->to_ns);
+	}
+	strbuf__addch(out, '\n');
+}
+
 static void summary__totals(const struct aggregate *a, struct strbuf *out)
 {
 	const struct totals *t = &a->totals;
@@ -76,7 +106,8 @@ static void summary__totals(const struct aggregate *a, struct strbuf *out)
 		strbuf__addstr(out, t->n_realloc == 1 ? " reallocation" : " reallocations");
 	}
 	summary__peak(t, out);
-	strbuf__addstr(out, SEPARATOR "live at exit ");
+	strbuf__addstr(out,
+		       a->window.kind ? SEPARATOR "live at its end " : SEPARATOR "live at exit ");
 	number__bytes(out, t->live_bytes);
 	if (t->has_leaked) {
 		strbuf__addstr(out, ", after full GC ");
@@ -96,12 +127,15 @@ static void add_loss(struct strbuf *out, size_t start, uint64_t n, const char *w
 	strbuf__addstr(out, what);
 }
 
-static void summary__losses(const struct totals *t, struct strbuf *out)
+static void summary__losses(const struct aggregate *a, struct strbuf *out)
 {
+	const struct totals *t = &a->totals;
 	size_t start = out->len;
 
 	add_loss(out, start, t->n_unknown_free + t->n_unknown_realloc,
-		 "frees or reallocations of unknown blocks, older than the recording");
+		 a->window.kind
+			 ? "frees or reallocations of blocks older than the part"
+			 : "frees or reallocations of unknown blocks, older than the recording");
 	add_loss(out, start, t->n_failed, "failed allocations");
 	add_loss(out, start, t->n_replaced, "allocations at an address that was alive");
 	add_loss(out, start, t->lost, "events lost");
@@ -134,7 +168,8 @@ void summary__print(const struct aggregate *a, const struct view_opts *o, struct
 	}
 	if (o->header_only)
 		return;
+	summary__window(&a->window, out);
 	summary__totals(a, out);
-	summary__losses(&a->totals, out);
+	summary__losses(a, out);
 	strbuf__addstr(out, "#\n");
 }

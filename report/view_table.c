@@ -115,6 +115,26 @@ static void table__put_nothing(struct table *t)
 		strbuf__addf(&t->out, "# there are no %s in this recording\n", t->o->metric->noun);
 }
 
+/* What suppressions left out of the metric. */
+static void table__put_suppressed(struct table *t)
+{
+	struct site_live sum = { .blocks = 0 };
+	const struct metric *m = t->o->metric;
+	struct row one;
+	uint32_t cell;
+
+	for (cell = 0; cell < t->a->n_stats; cell++) {
+		if (!t->o->suppressed[cell])
+			continue;
+		row__of_cell(&one, t->a, cell);
+		sum.bytes += m->field->value(&one);
+		sum.blocks += (uint64_t)m->blocks(&one);
+	}
+	strbuf__addstr(&t->out, "#\n# suppressed: ");
+	(m->field->type == FIELD_BYTES ? number__bytes : number__count)(&t->out, sum.bytes);
+	strbuf__addf(&t->out, " of %llu %s\n", (unsigned long long)sum.blocks, m->noun);
+}
+
 static int table__put_tree(struct table *t, const struct row *row)
 {
 	return row_trees__put(&t->trees, (uint32_t)(row - t->rows.at), t->total, t->o->separator,
@@ -158,6 +178,8 @@ static int table__print(struct aggregate *a, const struct view_opts *o, struct t
 	if (!o->header_only) {
 		err = table__make(&t);
 		err = err ? err : table__put(&t);
+		if (!err && o->suppressed && !o->quiet)
+			table__put_suppressed(&t);
 	}
 	if (!err && (t.out.failed || t.cell.failed))
 		err = err__set(-ENOMEM, "out of memory for the output");

@@ -36,7 +36,8 @@ enum session_mark_kind {
 	SESSION_MARK_FULL_GC = 2, /* a full collection is complete */
 	SESSION_MARK_CLOSE = 3, /* lua_close() begins: frees mean nothing */
 	SESSION_MARK_PAUSE = 4, /* events are missing from here on ... */
-	SESSION_MARK_RESUME = 5, /* ... to here: what was live is not known any more */
+	SESSION_MARK_RESUME = 5, /* ... to here: what was live is not known any more;
+				  * named by the size of the heap, in decimal */
 	SESSION_MARK_MAX,
 };
 

@@ -294,6 +294,22 @@ int run__drain(struct aggregate *a)
 	return err;
 }
 
+static void run__forget(void *ctx, const struct live_block *b)
+{
+	struct aggregate *a = ctx;
+
+	run__leave(a, b, run__owner(a, b, true), true);
+	if (a->measure & MEASURE_LIFETIMES)
+		objects__free(&a->run->objects, b->site);
+}
+
+void run__forget_live(struct aggregate *a, uint64_t heap)
+{
+	live__drop(&a->run->live, run__forget, a);
+	a->run->heap = heap;
+	run__note_peak(a->run);
+}
+
 always_inline int run__push(struct aggregate *a, const struct ljm_event *ev, uint32_t cell,
 			    bool more)
 {

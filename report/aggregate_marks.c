@@ -76,6 +76,17 @@ static bool mark__is(const struct session_mark *m, const char *name)
 	       !memcmp(name, m->name, m->name_len);
 }
 
+/* Of a mark whose name is a number. */
+static uint64_t mark__number(const struct session_mark *m)
+{
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < m->name_len && i < 18 && m->name[i] >= '0' && m->name[i] <= '9'; i++)
+		n = n * 10 + (uint64_t)(m->name[i] - '0');
+	return n;
+}
+
 static int run__window_mark(struct aggregate *a, const struct session_mark *m)
 {
 	struct aggregate_run *run = a->run;
@@ -119,6 +130,8 @@ int aggregate__mark(void *ctx, const struct session_mark *m)
 	err = err ? err : run__window_mark(a, m);
 	if (err)
 		return err;
+	if (m->kind == SESSION_MARK_RESUME)
+		run__forget_live(a, mark__number(m));
 	if (m->kind == SESSION_MARK_CLOSE && !a->count_after_close)
 		run->state = run->state == RUN_COUNTS ? RUN_CLOSED : RUN_AFTER;
 	if (run->state != RUN_COUNTS)

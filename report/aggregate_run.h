@@ -68,6 +68,9 @@ int aggregate__event_more(void *ctx, const struct ljm_event *ev);
 
 /* Takes all events out of the queue. */
 int run__drain(struct aggregate *a);
+/* Events are missing: what was alive may be no longer, and is not known; the
+ * heap has HEAP bytes now. */
+void run__forget_live(struct aggregate *a, uint64_t heap);
 
 /* What the VM has in use, or, where that is not known, what the recording saw
  * it take and not give back. */

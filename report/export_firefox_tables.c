@@ -59,6 +59,8 @@ static const char *mark__name(const struct timeline_mark *m)
 		[SESSION_MARK_SCRIPT_END] = "script end",
 		[SESSION_MARK_FULL_GC] = "full collection",
 		[SESSION_MARK_CLOSE] = "close",
+		[SESSION_MARK_PAUSE] = "pause",
+		[SESSION_MARK_RESUME] = "resume",
 	};
 
 	return m->kind < SESSION_MARK_MAX && names[m->kind] ? names[m->kind] : m->name;

@@ -170,3 +170,22 @@ bool live__take(struct live *l, uint64_t addr, struct live_block *out)
 	l->n--;
 	return true;
 }
+
+void live__drop(struct live *l, void (*dropped)(void *ctx, const struct live_block *b), void *ctx)
+{
+	const struct live_segment *s;
+	struct live_block b;
+	uint32_t i;
+	size_t at;
+
+	for (at = 0; at < LIVE_SEGMENTS; at++) {
+		s = &l->blocks.segments[at];
+		for (i = 0; i < s->cap; i++) {
+			if (!s->slots[i].addr)
+				continue;
+			live__unpack(l, &s->slots[i], &b);
+			dropped(ctx, &b);
+		}
+	}
+	live__exit(l);
+}

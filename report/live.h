@@ -53,6 +53,9 @@ int live__put(struct live *l, const struct live_block *b, struct live_block *old
 /* Removes the block at ADDR into OUT; false when there is none. */
 bool live__take(struct live *l, uint64_t addr, struct live_block *out);
 
+/* Removes all blocks, and tells of each. */
+void live__drop(struct live *l, void (*dropped)(void *ctx, const struct live_block *b), void *ctx);
+
 static inline const struct live_segment *live_table__segment(const struct live_table *t,
 							     uint64_t hash)
 {

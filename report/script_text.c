@@ -83,6 +83,8 @@ const char *script__mark_name(enum session_mark_kind kind)
 		[SESSION_MARK_SCRIPT_END] = "script-end",
 		[SESSION_MARK_FULL_GC] = "full-gc",
 		[SESSION_MARK_CLOSE] = "close",
+		[SESSION_MARK_PAUSE] = "pause",
+		[SESSION_MARK_RESUME] = "resume",
 	};
 
 	return (unsigned)kind < SESSION_MARK_MAX ? names[kind] : "unknown";

@@ -201,6 +201,8 @@ static const char *mark__name(const struct timeline_mark *m)
 		[SESSION_MARK_SCRIPT_END] = "the script ends",
 		[SESSION_MARK_FULL_GC] = "full collection",
 		[SESSION_MARK_CLOSE] = "the VM is closed",
+		[SESSION_MARK_PAUSE] = "recording pauses",
+		[SESSION_MARK_RESUME] = "recording goes on",
 	};
 
 	if ((unsigned)m->kind >= SESSION_MARK_MAX || m->kind == SESSION_MARK_USER)

@@ -197,6 +197,12 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+static uint64_t heap_size(const struct agent_vm *vm)
+{
+	return (uint64_t)vm->api->lua_gc(vm->L, LUA_GCCOUNT, 0) * 1024 +
+	       (uint64_t)vm->api->lua_gc(vm->L, LUA_GCCOUNTB, 0);
+}
+
 static void fill_hello(struct agent_vm *vm)
 {
 	struct agent_hello *hello = &vm->hello;
@@ -207,8 +213,7 @@ static void fill_hello(struct agent_vm *vm)
 	hello->tid = (uint64_t)gettid();
 	hello->start_mono_ns = clock_ns(CLOCK_MONOTONIC);
 	hello->start_wall_ns = clock_ns(CLOCK_REALTIME);
-	hello->heap_start = (uint64_t)vm->api->lua_gc(vm->L, LUA_GCCOUNT, 0) * 1024 +
-			    (uint64_t)vm->api->lua_gc(vm->L, LUA_GCCOUNTB, 0);
+	hello->heap_start = heap_size(vm);
 	hello->probe_ns = vm->lay.probe_ns;
 	hello->stacks = agent.channel.control->stacks;
 	memcpy(hello->vm_version, vm->lay.version, sizeof(vm->lay.version));
@@ -262,6 +267,15 @@ static void say(const char *text)
 	(void)n;
 }
 
+static void put_mark(struct agent_vm *vm, unsigned kind, const char *name)
+{
+	uint64_t words[3] = { kind, clock_ns(CLOCK_MONOTONIC), strlen(name) };
+
+	if (*vm->alive && vm->out.ring && !vm->out.dead && !vm->shut &&
+	    producer__ctl(&vm->out, CTL_MARK, words, 3))
+		producer__string(&vm->out, name, words[2]);
+}
+
 /* The first events of this VM in this process. */
 static bool begin_stream(struct agent_vm *vm)
 {
@@ -280,6 +294,7 @@ static bool begin_stream(struct agent_vm *vm)
 static bool revive(struct agent_vm *vm, uint32_t epoch)
 {
 	bool forked = !*vm->alive;
+	char size[24];
 
 	if (vm->shut)
 		return false;
@@ -289,7 +304,7 @@ static bool revive(struct agent_vm *vm, uint32_t epoch)
 	}
 	if (!(epoch & 1)) { /* not now */
 		if (vm->epoch_recorded && !forked)
-			agent__mark(vm, SESSION_MARK_PAUSE, "");
+			put_mark(vm, SESSION_MARK_PAUSE, "");
 		vm->epoch_recorded = 0;
 		vm->paused = true;
 		return false;
@@ -303,7 +318,8 @@ static bool revive(struct agent_vm *vm, uint32_t epoch)
 		return false;
 	} else if (vm->paused) {
 		forget_all(vm, false);
-		agent__mark(vm, SESSION_MARK_RESUME, "");
+		snprintf(size, sizeof(size), "%llu", (unsigned long long)heap_size(vm));
+		put_mark(vm, SESSION_MARK_RESUME, size);
 	}
 	vm->paused = false;
 	vm->epoch_recorded = epoch;
@@ -401,11 +417,10 @@ struct agent_allocator agent__allocator(struct agent_vm *vm)
 
 void agent__mark(struct agent_vm *vm, unsigned kind, const char *name)
 {
-	uint64_t words[3] = { kind, clock_ns(CLOCK_MONOTONIC), strlen(name) };
-
-	if (*vm->alive && vm->out.ring && !vm->out.dead && !vm->shut &&
-	    producer__ctl(&vm->out, CTL_MARK, words, 3))
-		producer__string(&vm->out, name, words[2]);
+	/* A pause that has ended is told first. */
+	if (*vm->alive && !vm->shut && !agent_is_recorded(vm))
+		agent_revive(vm);
+	put_mark(vm, kind, name);
 }
 
 /* ---- the end ---- */

@@ -6,6 +6,8 @@
 
 #include "ljperf.h"
 #include "report/diff_view.h"
+#include "report/fields_table.h"
+#include "report/match.h"
 #include "report/recording.h"
 #include "util/error.h"
 #include "util/options.h"
@@ -17,9 +19,26 @@ static struct {
 	struct diff_opts diff;
 	struct symbolizer_opts symbols;
 	const char *metric, *sort, *compute, *match, *normalize, *fail_above;
-	const char *baseline, *new_runs;
+	const char *baseline, *new_runs, *parent;
 	bool force, each, json, markdown, stdio;
 } opt = { .diff.order = 1 };
+
+static int set_tree(const struct option *o, const char *arg, bool unset)
+{
+	struct tree_opts *tree = &opt.diff.tree;
+
+	(void)o;
+	if (unset) {
+		tree->print = TREE_NONE;
+		return 0;
+	}
+	if (tree_opts__parse(arg, tree))
+		return -EINVAL;
+	if (tree->print == TREE_FRACTAL)
+		return err__set(-EINVAL, "a tree of changes is not fractal: its branches are not "
+					 "parts of one another");
+	return 0;
+}
 
 static const struct option options[] = {
 	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept corrupt ones"),
@@ -45,6 +64,18 @@ static const struct option options[] = {
 	OPT_U64(0, "limit", &opt.diff.limit, "N", "show the first N rows only"),
 	OPT_DOUBLE(0, "percent-limit", &opt.diff.percent_limit, "PERCENT",
 		   "only rows that changed by this part of the baseline's total"),
+	OPT_GROUP("Call stacks"),
+	{ .type = OPT_CALLBACK,
+	  .letter = 'g',
+	  .name = "call-graph",
+	  .arg = "KIND",
+	  .help = "a tree of changes below each row: graph, folded or none; caller or callee; "
+		  "function or line; a least percentage (0.5)",
+	  .callback = set_tree,
+	  .optional_arg = true,
+	  .takes = tree_opts__takes },
+	OPT_U64(0, "max-stack", &opt.diff.tree.max_stack, "N", "only the N innermost frames"),
+	OPT_STRING(0, "parent", &opt.parent, "REGEX", "the caller that the key 'parent' shows"),
 	OPT_GROUP("Names of C functions"),
 	SYMBOLIZER_OPTIONS(opt.symbols),
 	OPT_GROUP("How it is shown"),
@@ -174,6 +205,18 @@ static int diff__check_options(void)
 	return 0;
 }
 
+static int diff__set_parent(struct match **parent)
+{
+	struct diff_opts *o = &opt.diff;
+
+	if (!opt.parent && field_list__has(&o->keys, &fields[F_PARENT]))
+		return err__set(-EINVAL, "the key 'parent' needs --parent");
+	if (!opt.parent)
+		return 0;
+	o->parent = *parent = match__new_regex(opt.parent);
+	return o->parent ? 0 : -EINVAL;
+}
+
 static int diff__setup(struct diff_limit *limit)
 {
 	struct diff_opts *o = &opt.diff;
@@ -183,6 +226,8 @@ static int diff__setup(struct diff_limit *limit)
 	    diff__compute(opt.compute ? opt.compute : "delta-abs") || diff__match() ||
 	    diff__scale() || diff__check_options())
 		return -EINVAL;
+	if (o->tree.order == TREE_ORDER_DEFAULT)
+		o->tree.order = TREE_CALLEE;
 	o->all |= opt.json;
 	if (!opt.fail_above)
 		return 0;
@@ -236,7 +281,7 @@ static int diff__warn(const struct diff *d)
 static void print_error(bool defaults)
 {
 	fprintf(stderr, "ljperf: %s\n", err__msg());
-	if (defaults && strstr(err__msg(), "'" RECORDING_DEFAULT ".old'"))
+	if (defaults && strstr(err__msg(), "cannot open '" RECORDING_DEFAULT ".old'"))
 		fprintf(stderr, "ljperf: 'ljperf record' keeps the recording before under that "
 				"name; record twice, or name the files\n");
 }
@@ -305,16 +350,19 @@ int cmd_diff(int argc, const char **argv)
 {
 	struct diff_limit limit = { .set = false };
 	int n = options__parse(argc, argv, options, usage, 0, NULL), ret;
+	struct match *parent = NULL;
 	struct diff *d = NULL;
 
 	if (n == OPTIONS_HELP)
 		return EXIT_SUCCESS;
 	ret = n < 0 ? n : diff__setup(&limit);
+	ret = ret ? ret : diff__set_parent(&parent);
 	if (!ret) {
 		d = diff__new(&opt.diff);
 		ret = d ? diff__run(d, n, argv + 1, &limit) : -ENOMEM;
 	}
 	diff__delete(d);
+	match__delete(parent);
 	if (ret < 0)
 		print_error(n < 2 && !opt.baseline);
 	return ret < 0 ? EXIT_LJPERF : ret;

@@ -1,7 +1,7 @@
 /* diff.c - the arithmetic of a diff: changes, their order, and which rows are
  * shown.  Called by the command diff.
  */
-#include "report/diff.h"
+#include "report/diff_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,15 +35,19 @@ bool diff_value__is_changed(const struct diff_value *v, const struct diff_value 
 	return v->v != b->v || v->allocs != b->allocs || v->present != b->present;
 }
 
-bool diff__is_changed(const struct diff *d, size_t row)
+bool diff_values__are_changed(const struct diff_value *values, size_t n_sides)
 {
-	const struct diff_value *v = diff__value(d, row, 0);
 	size_t side;
 
-	for (side = 1; side < d->n_sides; side++)
-		if (diff_value__is_changed(&v[side], v))
+	for (side = 1; side < n_sides; side++)
+		if (diff_value__is_changed(&values[side], values))
 			return true;
 	return false;
+}
+
+bool diff__is_changed(const struct diff *d, size_t row)
+{
+	return diff_values__are_changed(diff__value(d, row, 0), d->n_sides);
 }
 
 /* ---- order ---- */
@@ -86,6 +90,13 @@ static int order__cmp_computed(const struct diff *d, const struct diff_value *a,
 	return DESCEND(da, db);
 }
 
+int diff__cmp_values(const struct diff *d, const struct diff_value *a, const struct diff_value *b)
+{
+	int cmp = order__cmp_computed(d, a, b);
+
+	return cmp ? cmp : DESCEND(a->v, b->v);
+}
+
 static int order__cmp(const void *x, const void *y, void *ctx)
 {
 	const struct diff *d = ctx;
@@ -93,10 +104,8 @@ static int order__cmp(const void *x, const void *y, void *ctx)
 	const struct diff_value *a = diff__value(d, i, 0), *b = diff__value(d, j, 0);
 	const struct str *s = strpool__get(&d->names, i), *t = strpool__get(&d->names, j);
 	size_t min = s->len < t->len ? s->len : t->len;
-	int cmp = order__cmp_computed(d, a, b);
+	int cmp = diff__cmp_values(d, a, b);
 
-	if (!cmp)
-		cmp = DESCEND(a->v, b->v);
 	if (!cmp)
 		cmp = memcmp(s->s, t->s, min);
 	return cmp ? cmp : s->len < t->len ? -1 : s->len > t->len;
@@ -126,35 +135,63 @@ static bool row__is_below(const struct diff *d, size_t row, double least)
 	return true;
 }
 
+/* 1: a row and what is below it is the same on all sides, 0, or -ENOMEM. */
+static int row__is_same(const struct diff *d, size_t row)
+{
+	int changed = diff__is_changed(d, row);
+
+	if (!changed && d->trees)
+		changed = diff_trees__is_changed(d, row);
+	return changed < 0 ? changed : !changed;
+}
+
+static int diff__select_row(struct diff *d, uint32_t row, bool all, double least)
+{
+	int same = row__is_same(d, row);
+
+	if (same < 0)
+		return same;
+	d->n_same += same;
+	if (same && !all)
+		return 0;
+	if (d->o.baseline_only && !diff__value(d, row, 0)->present)
+		d->n_new++;
+	else if (d->o.percent_limit > 0 && row__is_below(d, row, least))
+		d->n_limited++;
+	else
+		d->order[d->n_order++] = row;
+	return 0;
+}
+
 int diff__select(struct diff *d)
 {
 	double least = diff__reference(d) * d->o.percent_limit / 100;
 	/* Weights make something of rows that did not change. */
 	bool all = d->o.all || d->o.compute == DIFF_WDIFF;
 	uint32_t i;
+	int err = 0;
 
 	d->order = malloc((d->n_rows + 1) * sizeof(*d->order));
 	if (!d->order)
 		return diff__no_memory();
-	for (i = 0; i < d->n_rows; i++) {
-		bool same = !diff__is_changed(d, i);
-
-		d->n_same += same;
-		if (same && !all)
-			continue;
-		if (d->o.baseline_only && !diff__value(d, i, 0)->present)
-			d->n_new++;
-		else if (d->o.percent_limit > 0 && row__is_below(d, i, least))
-			d->n_limited++;
-		else
-			d->order[d->n_order++] = i;
-	}
+	for (i = 0; !err && i < d->n_rows; i++)
+		err = diff__select_row(d, i, all, least);
+	if (err)
+		return err;
 	qsort_r(d->order, d->n_order, sizeof(*d->order), order__cmp, d);
 	if (d->o.limit && d->n_order > d->o.limit) {
 		d->n_limited += d->n_order - d->o.limit;
 		d->n_order = d->o.limit;
 	}
 	return 0;
+}
+
+static int diff__make_trees(struct diff *d)
+{
+	if (!d->o.tree.print)
+		return 0;
+	d->trees = diff_trees__new(d);
+	return d->trees ? 0 : -ENOMEM;
 }
 
 int diff__make(struct diff *d)
@@ -164,5 +201,6 @@ int diff__make(struct diff *d)
 	err = err ? err : diff__symbolize(d);
 	err = err ? err : diff__find_sites(d);
 	err = err ? err : diff__join(d);
+	err = err ? err : diff__make_trees(d);
 	return err ? err : diff__select(d);
 }

@@ -15,6 +15,7 @@
 #include "report/diff_match.h"
 #include "report/fields.h"
 #include "report/rows.h"
+#include "report/tree.h"
 
 enum diff_compute { DIFF_DELTA_ABS, DIFF_DELTA, DIFF_RATIO, DIFF_WDIFF, DIFF_COMPUTES };
 
@@ -39,6 +40,8 @@ struct diff_opts {
 	const char *per; /* DIFF_PER_N: "N" or "N1,N2,..." */
 	double percent_limit; /* of the baseline's total */
 	uint64_t limit; /* rows; 0: all */
+	struct tree_opts tree; /* what is below a row */
+	const struct match *parent; /* of the key 'parent' */
 	/* How it is shown. */
 	bool absolute, formula, quiet, verbose;
 	const char *separator; /* NULL: aligned columns */
@@ -48,6 +51,7 @@ struct diff_part {
 	char *path;
 	struct aggregate *a; /* its symtab is the diff's */
 	struct rows rows;
+	uint32_t *row_of; /* the row of the diff of each of rows, or HASHMAP_NONE */
 };
 
 struct diff_run {
@@ -61,7 +65,13 @@ struct diff_side {
 	size_t first_part, n_parts; /* of all its runs */
 };
 
-/* What a row, or the total, is on one side. */
+/* What a row, or a branch of its tree, is in one run. */
+struct diff_cell {
+	u128 value, allocs;
+	bool present;
+};
+
+/* What a row, a branch or the total is on one side. */
 struct diff_value {
 	s128 v, min, max; /* of the metric: the mean, and over the runs */
 	s128 allocs;
@@ -88,7 +98,7 @@ struct diff {
 	size_t n_sides, cap_sides;
 	bool noise; /* a side has several runs */
 	uint32_t unit;
-	bool *has_site; /* [side * n_sites + site]: the side has events of it */
+	bool *has_site; /* [side * n_sites + site], see diff__has_site() */
 	size_t n_sites;
 	struct diff_match match;
 
@@ -97,6 +107,7 @@ struct diff {
 	size_t n_rows, cap_rows;
 	struct diff_value *values; /* [row * n_sides + side] */
 	struct diff_value *totals; /* [side] */
+	struct diff_trees *trees; /* NULL: none are asked for */
 	uint32_t *order; /* rows to show */
 	size_t n_order;
 	size_t n_same, n_limited, n_new; /* rows left out, and why */
@@ -127,6 +138,15 @@ int diff__scale_runs(struct diff *d);
 int diff__join(struct diff *d);
 int diff__select(struct diff *d);
 
+/* Adds what a row, or one cell, has of the metric. */
+void diff_cell__add(const struct diff *d, struct diff_cell *c, const struct row *row);
+/* Adds N cells to as many others. */
+void diff_cells__add(struct diff_cell *to, const struct diff_cell *c, size_t n);
+/* Fills VALUES, all zero before, of all sides from the cells of all runs. */
+void diff__values(const struct diff *d, const struct diff_cell *cells, struct diff_value *values);
+/* As strcmp(): below 0 when the row or branch A comes first, but for their names. */
+int diff__cmp_values(const struct diff *d, const struct diff_value *a, const struct diff_value *b);
+
 /* Keys are fields of report; VMs, which are those of one file there, are joined
  * by their labels here. */
 extern const struct field diff_field_vm;
@@ -139,10 +159,18 @@ void diff_key__put(const struct diff *d, size_t part, size_t side, uint32_t cell
  * out, which are addresses and the numbers of traces. */
 void diff_key__symbol(const struct symtab *st, uint32_t site, struct strbuf *out);
 
-/* Whether any part of a side has events of SITE. */
+/* Whether any part of a side has events of SITE, or calls there. */
 static inline bool diff__has_site(const struct diff *d, size_t side, uint32_t site)
 {
 	return d->has_site[side * d->n_sites + site];
+}
+
+/* The row that a cell of a part is in, or HASHMAP_NONE. */
+static inline uint32_t diff_part__row(const struct diff_part *p, uint32_t cell)
+{
+	uint32_t row = p->rows.of_cell[cell];
+
+	return row == HASHMAP_NONE ? row : p->row_of[row];
 }
 
 static inline const struct diff_value *diff__value(const struct diff *d, size_t row, size_t side)
@@ -162,5 +190,7 @@ bool diff_value__percent(const struct diff_value *v, const struct diff_value *b,
 s128 diff__weighted(const struct diff *d, const struct diff_value *v, const struct diff_value *b);
 bool diff__is_changed(const struct diff *d, size_t row);
 bool diff_value__is_changed(const struct diff_value *v, const struct diff_value *b);
+/* Whether any of the sides differs from the first. */
+bool diff_values__are_changed(const struct diff_value *values, size_t n_sides);
 
 #endif

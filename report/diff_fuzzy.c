@@ -97,6 +97,8 @@ static int fuzzy__collect(struct fuzzy *z)
 	if (!z->places)
 		return -ENOMEM;
 	for (site = 0; site < d->symtab->n_sites; site++) {
+		if (!site__line(d->symtab, &d->symtab->sites[site]))
+			continue; /* of a call stack: which line is not known */
 		func = diff_match__func(d, site);
 		for (side = 0; func != HASHMAP_NONE && side < d->n_sides; side++)
 			if (diff__has_site(d, side, site))

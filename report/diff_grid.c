@@ -55,6 +55,13 @@ static bool grid__flush(struct strbuf *out)
 	return out->len < FLUSH_BYTES || term__flush(out);
 }
 
+static bool grid__put_below(const struct grid *g, size_t row, struct strbuf *out)
+{
+	if (g->below && g->below(g->ctx, row, out))
+		out->failed = true;
+	return !out->failed;
+}
+
 /* ---- aligned ---- */
 
 static void grid__measure(const struct grid *g, size_t *width)
@@ -179,7 +186,7 @@ void grid__print(const struct grid *g, bool headings, const struct term *t, stru
 		grid__put_headings(g, width, room, out);
 	for (i = 0; i + g->n_columns <= g->n_cells; i += g->n_columns) {
 		grid__put_row(g, &g->cells[i], width, room, t, out);
-		if (!grid__flush(out))
+		if (!grid__put_below(g, i / g->n_columns, out) || !grid__flush(out))
 			break;
 	}
 	free(width);
@@ -219,7 +226,7 @@ void grid__print_separated(const struct grid *g, bool headings, const char *sepa
 		if ((i + 1) % g->n_columns)
 			continue;
 		strbuf__addch(out, '\n');
-		if (!grid__flush(out))
+		if (!grid__put_below(g, i / g->n_columns, out) || !grid__flush(out))
 			return;
 	}
 }

@@ -26,6 +26,9 @@ struct grid {
 	struct grid_cell *cells;
 	size_t n_cells, cap_cells;
 	struct strbuf text; /* of all cells; append to it, then end the cell */
+	/* Appends what stands below a row; NULL: nothing.  0 or negative. */
+	int (*below)(const void *ctx, size_t row, struct strbuf *out);
+	const void *ctx;
 	bool failed;
 };
 

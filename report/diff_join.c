@@ -8,12 +8,6 @@
 #include "report/diff.h"
 #include "report/grow.h"
 
-/* What a row is in one run. */
-struct cell {
-	u128 value, allocs;
-	bool present;
-};
-
 /* What is being named; see row_name_fn. */
 struct namer {
 	const struct diff *d;
@@ -43,30 +37,25 @@ static int join__row(struct diff *d, const struct str *name, const struct row *r
 	return 0;
 }
 
-/* Names the rows of a part, and interns those that have any of the metric. */
+/* Names the rows of a part, and finds those of the diff that have any of the
+ * metric. */
 static int join__part(struct diff *d, size_t part, size_t side)
 {
 	struct diff_part *p = &d->parts[part];
 	struct namer n = { d, part, side };
 	int err = rows__make(&p->rows, p->a, join__name, &n);
-	uint32_t id;
 	size_t i;
 
-	for (i = 0; !err && i < p->rows.n; i++)
+	p->row_of = malloc((p->rows.n + 1) * sizeof(*p->row_of));
+	if (!p->row_of)
+		return -ENOMEM;
+	for (i = 0; !err && i < p->rows.n; i++) {
+		p->row_of[i] = HASHMAP_NONE;
 		if (d->o.metric->blocks(&p->rows.at[i]))
 			err = join__row(d, rows__name(&p->rows, &p->rows.at[i]), &p->rows.at[i],
-					&id);
+					&p->row_of[i]);
+	}
 	return err;
-}
-
-/* The row of the diff that row I of a part is, or HASHMAP_NONE. */
-static uint32_t join__find(struct diff *d, const struct diff_part *p, size_t i)
-{
-	const struct str *name = rows__name(&p->rows, &p->rows.at[i]);
-
-	if (!d->o.metric->blocks(&p->rows.at[i]))
-		return HASHMAP_NONE;
-	return strpool__intern(&d->names, name->s, name->len); /* it is there */
 }
 
 /* ---- values ---- */
@@ -91,13 +80,13 @@ static s128 mean(s128 sum, size_t n)
 
 /* Fills V from the runs of a side; those without the row count as nothing. */
 static void value__fill(const struct diff *d, const struct diff_side *side,
-			const struct cell *cells, struct diff_value *v)
+			const struct diff_cell *cells, struct diff_value *v)
 {
 	size_t i;
 
 	for (i = 0; i < side->n_runs; i++) {
 		const struct diff_run *run = &d->runs[side->first_run + i];
-		const struct cell *c = &cells[side->first_run + i];
+		const struct diff_cell *c = &cells[side->first_run + i];
 		s128 x = amount(d, run, c->value);
 
 		v->v += x;
@@ -116,7 +105,7 @@ static void value__judge(const struct diff *d, struct diff_value *v, const struc
 	v->noise = d->noise && v->v != b->v && v->min <= b->max && b->min <= v->max;
 }
 
-static void join__values(struct diff *d, const struct cell *cells, struct diff_value *values)
+void diff__values(const struct diff *d, const struct diff_cell *cells, struct diff_value *values)
 {
 	size_t side;
 
@@ -126,10 +115,28 @@ static void join__values(struct diff *d, const struct cell *cells, struct diff_v
 	}
 }
 
-/* CELLS[row * n_runs + run] has room for one more row: the total. */
-static void join__fill(struct diff *d, struct cell *cells)
+void diff_cell__add(const struct diff *d, struct diff_cell *c, const struct row *row)
 {
-	struct cell *total = &cells[d->n_rows * d->n_runs], *c;
+	c->value += d->o.metric->field->value(row);
+	c->allocs += row->stats.n_alloc;
+	c->present = true;
+}
+
+void diff_cells__add(struct diff_cell *to, const struct diff_cell *c, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		to[i].value += c[i].value;
+		to[i].allocs += c[i].allocs;
+		to[i].present |= c[i].present;
+	}
+}
+
+/* CELLS[row * n_runs + run] has room for one more row: the total. */
+static void join__fill(struct diff *d, struct diff_cell *cells)
+{
+	struct diff_cell *total = &cells[d->n_rows * d->n_runs];
 	size_t run, i, part;
 
 	for (run = 0; run < d->n_runs; run++)
@@ -138,22 +145,17 @@ static void join__fill(struct diff *d, struct cell *cells)
 
 			for (i = 0; i < p->rows.n; i++) {
 				const struct row *row = &p->rows.at[i];
-				uint32_t id = join__find(d, p, i);
+				uint32_t id = p->row_of[i];
 
 				if (id == HASHMAP_NONE)
 					continue;
-				c = &cells[id * d->n_runs + run];
-				c->value += d->o.metric->field->value(row);
-				c->allocs += row->stats.n_alloc;
-				c->present = true;
-				total[run].value += d->o.metric->field->value(row);
-				total[run].allocs += row->stats.n_alloc;
-				total[run].present = true;
+				diff_cell__add(d, &cells[id * d->n_runs + run], row);
+				diff_cell__add(d, &total[run], row);
 			}
 		}
 	for (i = 0; i < d->n_rows; i++)
-		join__values(d, &cells[i * d->n_runs], &d->values[i * d->n_sides]);
-	join__values(d, total, d->totals);
+		diff__values(d, &cells[i * d->n_runs], &d->values[i * d->n_sides]);
+	diff__values(d, total, d->totals);
 }
 
 /* ---- what was guessed ---- */
@@ -180,11 +182,8 @@ static void join__guesses(struct diff *d, size_t side, size_t part)
 	for (cell = 0; cell < p->a->n_stats; cell++) {
 		uint32_t site = aggregate__cell(p->a, cell).site;
 
-		if (p->rows.of_cell[cell] == HASHMAP_NONE ||
-		    !diff_match__is_guess(d, side, site, by_func))
-			continue;
-		id = join__find(d, p, p->rows.of_cell[cell]);
-		if (id == HASHMAP_NONE)
+		id = diff_part__row(p, cell);
+		if (id == HASHMAP_NONE || !diff_match__is_guess(d, side, site, by_func))
 			continue;
 		d->values[id * d->n_sides + side].fuzzy = true;
 		d->rows[id].moved = site;
@@ -193,7 +192,7 @@ static void join__guesses(struct diff *d, size_t side, size_t part)
 
 int diff__join(struct diff *d)
 {
-	struct cell *cells;
+	struct diff_cell *cells;
 	size_t side, part;
 	int err = diff_match__make(d);
 

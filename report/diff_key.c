@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/diff.h"
+#include "report/diff_frame.h"
+#include "report/fields_table.h"
 #include "report/names.h"
+#include "report/parent.h"
 #include "util/error.h"
 
 /* Its text depends on the file and not on the site. */
@@ -110,6 +112,16 @@ static void key__vm(const struct diff *d, size_t part, struct strbuf *out)
 	strbuf__addstr(out, label && *label ? label : "[unknown]");
 }
 
+static void key__parent(const struct diff *d, const struct key_of *k, struct strbuf *out)
+{
+	uint32_t site = parent__find(d->parts[k->part].a, k->cell);
+
+	if (site == SITE_NONE)
+		strbuf__addstr(out, "[other]");
+	else
+		diff_frame__put_name(d, k->side, site, out);
+}
+
 static void key__field(const struct diff *d, const struct key_of *k, uint32_t site,
 		       const struct field *f, struct strbuf *out)
 {
@@ -117,6 +129,8 @@ static void key__field(const struct diff *d, const struct key_of *k, uint32_t si
 
 	if (f == &diff_field_vm)
 		key__vm(d, k->part, out);
+	else if (f == &fields[F_PARENT])
+		key__parent(d, k, out);
 	else if (f->cell_text)
 		f->cell_text(d->parts[k->part].a, k->cell, out);
 	else if (!strcmp(f->name, "func"))
@@ -160,9 +174,6 @@ static int keys__add(struct field_list *keys, const struct field *f)
 {
 	if (field_list__has(keys, f))
 		return 0;
-	if (f->split & SPLIT_STACK)
-		return err__set(-EINVAL, "diff cannot group by '%s', which is of call stacks",
-				f->name);
 	if (keys->n == FIELDS_MAX)
 		return err__set(-E2BIG, "too many sort keys");
 	keys->at[keys->n++] = f;

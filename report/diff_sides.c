@@ -1,7 +1,7 @@
 /* diff_sides.c - the sides of a diff: naming their files, reading them, and
  * what their amounts are divided by.  Called by the command diff.
  */
-#include "report/diff.h"
+#include "report/diff_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,6 +43,7 @@ void diff__delete(struct diff *d)
 		return;
 	for (i = 0; i < d->n_parts; i++) {
 		rows__exit(&d->parts[i].rows);
+		free(d->parts[i].row_of);
 		if (d->parts[i].a)
 			d->parts[i].a->symtab = NULL; /* it is shared */
 		aggregate__delete(d->parts[i].a);
@@ -53,6 +54,7 @@ void diff__delete(struct diff *d)
 	free(d->parts);
 	free(d->runs);
 	free(d->sides);
+	diff_trees__delete(d->trees);
 	diff_match__exit(&d->match);
 	strpool__exit(&d->names);
 	free(d->rows);
@@ -83,7 +85,10 @@ static int diff__add_part(struct diff *d, const char *path)
 	symtab__delete(p->a->symtab);
 	p->a->symtab = d->symtab;
 	p->a->measure = d->o.metric->field->measure;
+	p->a->parent = d->o.parent;
 	field_list__needs(&d->o.keys, &p->a->measure, &p->a->split);
+	if (d->o.tree.print)
+		p->a->split |= SPLIT_STACK;
 	return 0;
 }
 
@@ -166,6 +171,9 @@ static int diff__read_part(const struct diff *d, const struct diff_part *p, bool
 			       "'%s' has no full collection, so what leaked is not known "
 			       "(--metric live shows what was alive)",
 			       p->path);
+	if (!err && p->a->split & SPLIT_STACK && p->a->totals.n_alloc && p->a->stacks.n <= 1)
+		err = err__set(-ENODATA, "'%s' has no call stacks (ljperf record -g writes them)",
+			       p->path);
 	return err;
 }
 
@@ -186,27 +194,35 @@ int diff__read(struct diff *d, bool force)
 
 /* ---- what was read ---- */
 
+/* Marks the places of events, and those of the calls that led to them. */
+static void part__find_sites(const struct aggregate *a, bool *has)
+{
+	uint32_t cell;
+	size_t i;
+
+	for (cell = 0; cell < a->n_stats; cell++) {
+		const struct site_stats *s = &a->stats[cell];
+
+		if (s->n_alloc || s->n_realloc || s->n_free)
+			has[aggregate__cell(a, cell).site] = true;
+	}
+	for (i = 0; i < a->stacks.n; i++)
+		if (a->stacks.at[i].site != SITE_NONE)
+			has[a->stacks.at[i].site] = true;
+}
+
 int diff__find_sites(struct diff *d)
 {
 	size_t side, part;
-	uint32_t cell;
 
 	d->n_sites = d->symtab->n_sites;
 	d->has_site = calloc(d->n_sides * d->n_sites + 1, sizeof(*d->has_site));
 	if (!d->has_site)
 		return diff__no_memory();
 	for (side = 0; side < d->n_sides; side++)
-		for (part = 0; part < d->sides[side].n_parts; part++) {
-			const struct aggregate *a = d->parts[d->sides[side].first_part + part].a;
-
-			for (cell = 0; cell < a->n_stats; cell++) {
-				const struct site_stats *s = &a->stats[cell];
-
-				if (s->n_alloc || s->n_realloc || s->n_free)
-					d->has_site[side * d->n_sites +
-						    aggregate__cell(a, cell).site] = true;
-			}
-		}
+		for (part = 0; part < d->sides[side].n_parts; part++)
+			part__find_sites(d->parts[d->sides[side].first_part + part].a,
+					 &d->has_site[side * d->n_sites]);
 	return 0;
 }
 

@@ -297,6 +297,14 @@ static int put_aliases(const struct diff *d, struct strbuf *out)
 	return 0;
 }
 
+/* ROW counts the rows that are shown. */
+static int below(const void *ctx, size_t row, struct strbuf *out)
+{
+	const struct diff *d = ctx;
+
+	return diff_tree__put(d, d->order[row], d->o.separator, out);
+}
+
 int diff_view__table(const struct diff *d, const struct term *t, struct strbuf *out)
 {
 	const char *separator = d->o.separator;
@@ -310,6 +318,10 @@ int diff_view__table(const struct diff *d, const struct term *t, struct strbuf *
 	}
 	if (!quiet)
 		diff__put_summary(d, out);
+	if (d->trees) {
+		g.below = below;
+		g.ctx = d;
+	}
 	if (d->n_order && separator)
 		grid__print_separated(&g, !quiet, separator, out);
 	else if (d->n_order)

@@ -28,6 +28,9 @@ int diff_view__json(const struct diff *d, struct strbuf *out);
 /* The table of the rows to show. */
 int diff_grid__fill(const struct diff *d, bool exact, struct grid *g);
 
+/* Appends the call tree of a row.  0 or -ENOMEM with err__msg(). */
+int diff_tree__put(const struct diff *d, size_t row, bool exact, struct strbuf *out);
+
 enum diff_sign { DIFF_UNSIGNED, DIFF_SIGNED };
 
 /* An amount for people, or EXACT for programs.  BYTES or a number. */

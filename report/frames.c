@@ -29,8 +29,8 @@ static void put_text(const struct str *s, enum name_style style, struct strbuf *
 		escape__text(out, s->s, s->len, 0);
 }
 
-static void proto__name(const struct symtab *st, const struct proto *p, enum name_style style,
-			struct strbuf *out)
+void frame__proto_name(const struct symtab *st, const struct proto *p, enum name_style style,
+		       struct strbuf *out)
 {
 	if (p->func != STR_NONE) {
 		put_text(strpool__get(&st->strings, p->func), style, out);
@@ -54,7 +54,7 @@ void frame__name(const struct symtab *st, uint32_t site, enum name_style style, 
 	if (site == SITE_NONE)
 		strbuf__addstr(out, "[frames left out]");
 	else if (p)
-		proto__name(st, p, style, out);
+		frame__proto_name(st, p, style, out);
 	else if (st->sites[site].source == LJM_SRC_TRACE)
 		strbuf__addf(out, "TRACE [%llu]",
 			     (unsigned long long)st->traces[st->sites[site].ref].num);
@@ -103,21 +103,27 @@ uint64_t frame__first_line(const struct symtab *st, uint32_t site)
 	return p && p->first_line != UINT64_MAX ? p->first_line : 0;
 }
 
+void frame__proto_place(const struct symtab *st, const struct proto *p, uint64_t line,
+			struct strbuf *out)
+{
+	if (p->chunk == STR_NONE || proto__is_builtin(st, p))
+		return;
+	strbuf__addch(out, ' ');
+	names__chunk(st, p, NAME_TABLE, out);
+	if (line)
+		strbuf__addf(out, ":%llu", (unsigned long long)line);
+}
+
 void frame__text(const struct symtab *st, uint32_t site, bool function, struct strbuf *out)
 {
 	const struct proto *p = frame__proto(st, site);
-	uint64_t line;
 
 	if (site != SITE_NONE && !p) { /* the name has the place in it */
 		names__site(st, site, NAME_TABLE, out);
 		return;
 	}
 	frame__name(st, site, NAME_TABLE, out);
-	if (!p || p->chunk == STR_NONE || proto__is_builtin(st, p))
-		return;
-	line = function ? frame__first_line(st, site) : frame__line(st, site);
-	strbuf__addch(out, ' ');
-	names__chunk(st, p, NAME_TABLE, out);
-	if (line)
-		strbuf__addf(out, ":%llu", (unsigned long long)line);
+	if (p)
+		frame__proto_place(
+			st, p, function ? frame__first_line(st, site) : frame__line(st, site), out);
 }

@@ -24,6 +24,13 @@ uint64_t frame__line(const struct symtab *st, uint32_t site);
 /* The line on which its function begins; 0: a main chunk, none, or not known. */
 uint64_t frame__first_line(const struct symtab *st, uint32_t site);
 
+/* Appends the parts of a text, of a Lua function: "parse_row", and " app.lua:42" or,
+ * with LINE 0, " app.lua"; a built-in function has no place. */
+void frame__proto_name(const struct symtab *st, const struct proto *p, enum name_style style,
+		       struct strbuf *out);
+void frame__proto_place(const struct symtab *st, const struct proto *p, uint64_t line,
+			struct strbuf *out);
+
 /* Appends "parse_row app.lua:42", for people; with FUNCTION the line is the one
  * the function begins on, so that its frames are called alike. */
 void frame__text(const struct symtab *st, uint32_t site, bool function, struct strbuf *out);

@@ -62,8 +62,12 @@ for key in line symbol func chunk module source trace vmstate size vm vm,size; d
 	is "nothing differs by $key" "$(rows --sort $key)" ""
 done
 like "by VM all is one row" "$(rows --all --sort vm)" "*;0;0.00%;0;;VM 1*"
-is "by call stacks there is nothing to group" "$("$LJPERF" diff -s parent 2>&1)" \
-	"ljperf: diff cannot group by 'parent', which is of call stacks"
+is "by callers of nobody knows whom" "$("$LJPERF" diff -s parent 2>&1)" \
+	"ljperf: the key 'parent' needs --parent"
+is "trees of recordings without call stacks" "$("$LJPERF" diff -g 2>&1)" \
+	"ljperf: 'ljperf.ljm.zst.old' has no call stacks (ljperf record -g writes them)"
+is "callers of recordings without call stacks" "$("$LJPERF" diff -s parent --parent x 2>&1)" \
+	"ljperf: 'ljperf.ljm.zst.old' has no call stacks (ljperf record -g writes them)"
 like "C functions without names" "$(rows --all --no-symbols | grep ';c;')" "*;c;*+0x*"
 like "how they were made" "$("$LJPERF" diff -v)" "*(Baseline): app.lua*#      cmdline : *app.lua*\[1\]*cmdline*"
 is "a file with itself" "$(rows ljperf.ljm.zst ljperf.ljm.zst)" ""

@@ -377,18 +377,19 @@ START_TEST(test_csv_quotes)
 }
 END_TEST
 
-/* With callees: of app.lua:10 are 40 + 200 + 300 + 500 = 1040 of 1048 bytes. */
+/* With callees: of app.lua:10 are 40 + 200 + 300 + 500 = 1040 of 1048 bytes, of
+ * load 1000, of line 34 both 300 and 500. */
 START_TEST(test_csv_children)
 {
 	session__make();
 	assert_export(session_path, "csv", "-F", "children,allocated,symbol",
 		      "children,allocated,symbol,function\r\n"
-		      "47.71,500,string.format,\r\n"
-		      "76.34,300,lib/parse.lua:34,parse\r\n"
-		      "95.42,200,app.lua:22,load\r\n"
 		      "99.24,40,app.lua:10,\r\n"
-		      "0.76,8,INTERNAL,\r\n"
-		      "28.63,0,lib/parse.lua:33,parse\r\n");
+		      "95.42,200,app.lua:22,load\r\n"
+		      "76.34,300,lib/parse.lua:34,parse\r\n"
+		      "47.71,500,string.format,\r\n"
+		      "28.63,0,lib/parse.lua:33,parse\r\n"
+		      "0.76,8,INTERNAL,\r\n");
 }
 END_TEST
 

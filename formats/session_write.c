@@ -33,6 +33,7 @@ struct session_writer {
 	int failed; /* the first error; every later call returns it */
 	bool finished;
 	uint64_t bytes; /* written to fd */
+	uint64_t written; /* events of batches that were written whole */
 
 	uint8_t *buf; /* the open batch */
 	size_t len, cap, batch_bytes;
@@ -187,6 +188,8 @@ static int end_batch(struct session_writer *w)
 	put_zstd(w, w->buf, w->len);
 	err = write_out(w);
 	next_batch(w);
+	if (!err)
+		w->written = w->batch.first_event;
 	return err;
 }
 
@@ -535,7 +538,7 @@ void session_writer__delete(struct session_writer *w)
 
 uint64_t session_writer__events(const struct session_writer *w)
 {
-	return w->total.n_alloc + w->total.n_free + w->total.n_realloc;
+	return w->failed ? w->written : w->total.n_alloc + w->total.n_free + w->total.n_realloc;
 }
 
 uint64_t session_writer__bytes(const struct session_writer *w)

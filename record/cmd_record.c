@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -185,7 +186,19 @@ static int fail(void)
 
 /* ---- running ---- */
 
-static int watch_signals(sigset_t *old)
+/* A closed pipe and a file that gets too large are errors of write().  The
+ * mask from before is the target's. */
+static void block_writing_signals(sigset_t *old)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, SIGXFSZ);
+	sigprocmask(SIG_BLOCK, &set, old);
+}
+
+static int watch_signals(void)
 {
 	sigset_t set;
 
@@ -196,10 +209,8 @@ static int watch_signals(sigset_t *old)
 	sigaddset(&set, SIGHUP);
 	if (rec.steering.toggle_signal)
 		sigaddset(&set, SIGUSR2);
-	sigaddset(&set, SIGPIPE); /* a closed pipe is an error of write() */
-	sigprocmask(SIG_BLOCK, &set, old);
-	sigdelset(&set, SIGPIPE);
-	return signalfd(-1, &set, SFD_CLOEXEC);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static int exit_status(const struct collector *c)
@@ -236,12 +247,25 @@ static void fill_control(struct control *page, const char *preload)
 	snprintf(page->preload, sizeof(page->preload), "%s", preload);
 }
 
+/* Each VM and process takes some; the target has its own limit by now. */
+static void raise_file_limit(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
+		lim.rlim_cur = lim.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+}
+
 static int run(struct collector *c, struct launch *l)
 {
 	char spec[256];
 	const char *agent = launch__agent();
-	int err = wire__open(&c->wire);
+	int err, status;
 
+	block_writing_signals(&l->mask);
+	err = wire__open(&c->wire);
 	if (!err && !agent && (l->preload || rec.inherit))
 		err = -ENOENT;
 	if (err)
@@ -257,16 +281,18 @@ static int run(struct collector *c, struct launch *l)
 	err = steering__open(&c->steering, c->wire.control);
 	if (err)
 		return err;
-	c->sigfd = watch_signals(&l->mask);
+	c->sigfd = watch_signals();
 	if (c->sigfd < 0)
 		return err__errno(errno, "cannot watch signals");
 	c->target = c->opts.target = launch__start(l);
 	if (c->target < 0)
 		return c->target;
 	close(c->wire.target_sock);
+	raise_file_limit();
 	collector__run(c);
 	err = endline__print(c, rec.quiet, rec.oracle);
-	return err ? err : exit_status(c);
+	status = exit_status(c);
+	return status ? status : err;
 }
 
 static int record(struct launch *l, int n, const char **args)

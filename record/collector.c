@@ -37,6 +37,14 @@ static unsigned number_of(const struct collector *c, pid_t pid)
 	return n;
 }
 
+/* Of several reasons the first is told. */
+static void note_failure(struct collector *c, int err, const char *why)
+{
+	if (!c->err)
+		snprintf(c->why, sizeof(c->why), "%s", why);
+	c->err = err;
+}
+
 static void add_stream(struct collector *c, struct process *p, const struct wire_msg *msg)
 {
 	struct stream_vm vm = {
@@ -48,9 +56,7 @@ static void add_stream(struct collector *c, struct process *p, const struct wire
 	struct stream *s = stream__new(&c->opts, &vm, msg->fd);
 
 	if (!s) {
-		if (!c->err)
-			snprintf(c->why, sizeof(c->why), "%s", err__msg());
-		c->err = -EIO;
+		note_failure(c, -EIO, err__msg());
 		return;
 	}
 	p->records = true;
@@ -58,20 +64,30 @@ static void add_stream(struct collector *c, struct process *p, const struct wire
 	c->last = &s->next;
 }
 
+static void take_ring(struct collector *c, const struct wire_msg *msg)
+{
+	struct process *p = processes__find(&c->processes, msg->pid);
+
+	if (msg->fd < 0) { /* the kernel has found no number for it */
+		note_failure(c, -EMFILE, "cannot take the ring of a VM: Too many open files");
+	} else if (!p) {
+		stream__refuse(msg->fd);
+		note_failure(c, -ENOMEM, "no memory for another VM");
+	} else {
+		add_stream(c, p, msg);
+	}
+}
+
 static void take_message(struct collector *c, const struct wire_msg *msg)
 {
-	struct process *p = NULL;
+	struct process *p;
 
-	if (msg->kind == MSG_RING || msg->kind == MSG_FORKED)
-		p = processes__find(&c->processes, msg->pid);
 	switch (msg->kind) {
 	case MSG_RING:
-		if (p)
-			add_stream(c, p, msg);
-		else
-			close(msg->fd);
+		take_ring(c, msg);
 		break;
 	case MSG_FORKED:
+		p = processes__find(&c->processes, msg->pid);
 		if (p)
 			process__forked(p);
 		break;
@@ -109,20 +125,26 @@ static bool take_messages(struct collector *c)
 
 static void take_connection(struct collector *c)
 {
-	int fd = wire__accept(&c->wire), i;
+	int fd = wire__accept(&c->wire);
 
-	for (i = 0; fd >= 0 && i < MAX_CONNECTIONS; i++) {
-		if (c->conns[i] >= 0)
-			continue;
-		c->conns[i] = fd;
-		c->admitted[i] = false;
-		return;
-	}
-	if (fd >= 0)
+	if (fd >= 0 && c->n_conns < MAX_CONNECTIONS) {
+		c->conns[c->n_conns] = fd;
+		c->admitted[c->n_conns++] = false;
+	} else if (fd >= 0) {
 		close(fd);
+	}
 }
 
-static void read_connection(struct collector *c, int i)
+/* The last one takes its place. */
+static void drop_connection(struct collector *c, unsigned i)
+{
+	close(c->conns[i]);
+	c->n_conns--;
+	c->conns[i] = c->conns[c->n_conns];
+	c->admitted[i] = c->admitted[c->n_conns];
+}
+
+static void read_connection(struct collector *c, unsigned i)
 {
 	struct wire_msg msg;
 	int n = wire__receive(c->conns[i], &msg);
@@ -137,10 +159,8 @@ static void read_connection(struct collector *c, int i)
 	} else if (ok) {
 		take_message(c, &msg);
 	}
-	if (ok)
-		return;
-	close(c->conns[i]);
-	c->conns[i] = -1;
+	if (!ok)
+		drop_connection(c, i);
 }
 
 /* ---- ends ---- */
@@ -157,8 +177,14 @@ static void end_streams(struct collector *c, pid_t pid, const struct session_foo
 static void reap(struct collector *c)
 {
 	int status;
+	pid_t pid;
 
-	if (!c->target || waitpid(c->target, &status, WNOHANG) != c->target)
+	if (!c->target || c->target_ended)
+		return;
+	do {
+		pid = waitpid(c->target, &status, WNOHANG);
+	} while (pid < 0 && errno == EINTR);
+	if (pid != c->target)
 		return;
 	c->target_ended = true;
 	if (WIFSIGNALED(status)) {
@@ -178,7 +204,9 @@ static void process_ended(struct collector *c, struct process *p)
 
 	take_messages(c); /* what it sent before it ended */
 	process__ended(p);
-	if (p->pid != c->target)
+	if (p->pid == c->target)
+		reap(c);
+	else
 		end_streams(c, p->pid, &unknown);
 }
 
@@ -224,58 +252,92 @@ static void take_commands(struct collector *c)
 
 /* ---- the loop ---- */
 
+enum { AT_SIGNALS, AT_SOCKET, AT_LISTENER, AT_CONTROL, AT_CONNECTIONS };
+
 static void watch(struct collector *c, int fd)
 {
-	struct pollfd *fds;
-
-	if (c->n_fds == c->fds_room) {
-		c->fds_room = c->fds_room ? c->fds_room * 2 : 64;
-		fds = realloc(c->fds, c->fds_room * sizeof(*fds));
-		if (!fds) {
-			c->fds_room = c->n_fds;
-			return;
-		}
-		c->fds = fds;
-	}
-	c->fds[c->n_fds++] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	if (c->n_fds < c->fds_room)
+		c->fds[c->n_fds++] = (struct pollfd){ .fd = fd, .events = POLLIN };
 }
 
-enum {
-	AT_SIGNALS,
-	AT_SOCKET,
-	AT_LISTENER,
-	AT_CONTROL,
-	AT_CONNECTIONS,
-	AT_PROCESSES = AT_CONNECTIONS + MAX_CONNECTIONS
-};
+static bool is_watched(const struct process *p)
+{
+	return p->alive && p->pidfd >= 0;
+}
 
+/* Without memory the last ones are not watched for now. */
+static void make_room(struct collector *c)
+{
+	size_t n = AT_CONNECTIONS + c->n_conns;
+	struct pollfd *fds;
+	struct process *p;
+
+	for (p = c->processes.first; p; p = p->next)
+		n += is_watched(p);
+	if (n <= c->fds_room)
+		return;
+	fds = realloc(c->fds == c->fds_few ? NULL : c->fds, n * 2 * sizeof(*fds));
+	if (!fds)
+		return;
+	c->fds = fds;
+	c->fds_room = n * 2;
+}
+
+/* No more than are open: poll() refuses more than the limit of open files. */
 static void watch_all(struct collector *c)
 {
 	struct process *p;
-	int i;
+	unsigned i;
 
+	make_room(c);
 	c->n_fds = 0;
 	watch(c, c->sigfd);
 	watch(c, c->wire.sock);
 	watch(c, c->wire.listener);
 	watch(c, c->steering.fd);
-	for (i = 0; i < MAX_CONNECTIONS; i++)
+	for (i = 0; i < c->n_conns; i++)
 		watch(c, c->conns[i]);
 	for (p = c->processes.first; p; p = p->next)
-		watch(c, p->pidfd);
+		if (is_watched(p))
+			watch(c, p->pidfd);
+}
+
+/* Something may have come anywhere: all who read can be asked. */
+static void wait_blindly(struct collector *c)
+{
+	size_t i;
+
+	usleep(20000);
+	for (i = 0; i < c->n_fds; i++)
+		c->fds[i].revents = i < AT_CONNECTIONS + c->n_conns ? POLLIN : 0;
+}
+
+static void wait_for_events(struct collector *c, int ms)
+{
+	size_t i;
+
+	if (poll(c->fds, c->n_fds, ms) >= 0)
+		return;
+	for (i = 0; i < c->n_fds; i++)
+		c->fds[i].revents = 0;
+	if (errno != EINTR)
+		wait_blindly(c);
 }
 
 static void take_events(struct collector *c)
 {
-	struct process *p;
-	size_t i, at = AT_PROCESSES;
+	struct process *p, *next;
+	size_t at = AT_CONNECTIONS + c->n_conns;
+	unsigned i;
 
-	for (p = c->processes.first; p; p = p->next, at++)
-		if (at < c->n_fds && c->fds[at].revents)
+	for (p = c->processes.first; p && at < c->n_fds; p = next) {
+		next = p->next;
+		if (is_watched(p) && c->fds[at++].revents)
 			process_ended(c, p);
-	for (i = 0; i < MAX_CONNECTIONS; i++)
-		if (c->fds[AT_CONNECTIONS + i].revents)
-			read_connection(c, (int)i);
+	}
+	for (i = c->n_conns; i-- > 0;)
+		if (AT_CONNECTIONS + i < c->n_fds && c->fds[AT_CONNECTIONS + i].revents)
+			read_connection(c, i);
 	if (c->fds[AT_LISTENER].revents)
 		take_connection(c);
 	if (c->fds[AT_SOCKET].revents)
@@ -322,17 +384,14 @@ static int poll_ms(struct collector *c)
 void collector__run(struct collector *c)
 {
 	struct stream *s;
-	int i;
 
 	c->last = &c->streams;
-	for (i = 0; i < MAX_CONNECTIONS; i++)
-		c->conns[i] = -1;
+	c->fds = c->fds_few;
+	c->fds_room = sizeof(c->fds_few) / sizeof(c->fds_few[0]);
 	while (!is_over(c)) {
 		watch_all(c);
-		if (c->n_fds < AT_PROCESSES)
-			break; /* no memory for the most needed */
-		if (poll(c->fds, c->n_fds, poll_ms(c)) > 0)
-			take_events(c);
+		wait_for_events(c, poll_ms(c));
+		take_events(c);
 	}
 	steering__set(&c->steering, false); /* who still runs goes on unrecorded */
 	take_messages(c); /* VMs that started and ended in a moment */
@@ -353,5 +412,6 @@ void collector__exit(struct collector *c)
 	processes__exit(&c->processes);
 	steering__close(&c->steering);
 	wire__close(&c->wire);
-	free(c->fds);
+	if (c->fds != c->fds_few)
+		free(c->fds);
 }

@@ -25,9 +25,11 @@ struct collector {
 	struct stream *streams; /* in the order of arrival */
 	struct stream **last;
 
-	int conns[MAX_CONNECTIONS]; /* through the listener; -1: free */
+	int conns[MAX_CONNECTIONS]; /* through the listener, n_conns of them */
 	bool admitted[MAX_CONNECTIONS]; /* its secret was right */
+	unsigned n_conns;
 	struct pollfd *fds; /* what is waited for, n_fds of them */
+	struct pollfd fds_few[64]; /* as long as these are enough */
 	size_t n_fds, fds_room;
 	uint64_t linger_until; /* 0: not yet */
 	bool told_waiting;
@@ -36,7 +38,7 @@ struct collector {
 	bool target_ended, interrupted, stopped;
 	unsigned n_loaded; /* processes that had an agent in them */
 	char refused[512]; /* why a VM is not recorded, the first reason; "" none */
-	int err; /* the first VM whose file could not be opened; err__msg() then */
+	int err; /* a VM could not be recorded, and why: the first reason */
 	char why[256];
 };
 

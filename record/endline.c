@@ -48,7 +48,7 @@ static void print_files(const struct stream *s)
 	print_written(bytes, events, where);
 }
 
-static int print_stream(const struct stream *s, bool oracle)
+static void print_stream(const struct stream *s, bool oracle)
 {
 	if (s->err)
 		fprintf(stderr, "ljperf: recording is incomplete: %s\n", s->why);
@@ -58,17 +58,14 @@ static int print_stream(const struct stream *s, bool oracle)
 	if (oracle)
 		fprintf(stderr, "ljperf: oracle: %" PRIu64 " disagreements in %" PRIu64 " events\n",
 			s->oracle_wrong, s->oracle_compared);
-	return s->err ? EXIT_LJPERF : 0;
 }
 
-/* Never an empty success: the most likely reason is told. */
-static int print_nothing(const struct collector *c)
+/* No VM was seen: the most likely reason is told. */
+static void print_nothing(const struct collector *c)
 {
 	const char *what = c->opts.argc ? c->opts.argv[0] : "the program";
 
-	if (c->refused[0])
-		fprintf(stderr, "ljperf: nothing was recorded: %s\n", c->refused);
-	else if (!c->n_loaded)
+	if (!c->n_loaded)
 		fprintf(stderr,
 			"ljperf: nothing was recorded: the agent did not get into '%s' (is it linked "
 			"statically, or does it start others without their environment?)\n",
@@ -78,24 +75,30 @@ static int print_nothing(const struct collector *c)
 			"ljperf: nothing was recorded: '%s' made no LuaJIT VM while recording was on, or "
 			"carries LuaJIT inside where it cannot be seen\n",
 			what);
-	return EXIT_LJPERF;
+}
+
+/* VMs that were seen and could not be recorded. */
+static void print_failures(const struct collector *c)
+{
+	const char *what = c->streams ? "a VM was not recorded" : "nothing was recorded";
+
+	if (c->refused[0])
+		fprintf(stderr, "ljperf: %s: %s\n", what, c->refused);
+	if (c->err)
+		fprintf(stderr, "ljperf: %s: %s\n", what, c->why);
 }
 
 int endline__print(const struct collector *c, bool quiet, bool oracle)
 {
 	const struct stream *s;
-	int status = 0;
 
 	if (!quiet)
 		print_files(c->streams);
 	for (s = c->streams; s; s = s->next)
-		if (print_stream(s, oracle))
-			status = EXIT_LJPERF;
-	if (c->err) {
-		fprintf(stderr, "ljperf: %s\n", c->why);
-		status = EXIT_LJPERF;
-	} else if (!c->streams) {
-		status = print_nothing(c);
-	}
-	return status;
+		print_stream(s, oracle);
+	print_failures(c);
+	if (c->streams || c->err || c->refused[0])
+		return 0;
+	print_nothing(c);
+	return EXIT_LJPERF;
 }

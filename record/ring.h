@@ -48,6 +48,7 @@ struct ring {
 
 	/* Written by the consumer. */
 	alignas(64) _Atomic uint64_t tail; /* words consumed */
+	_Atomic uint32_t refused; /* not 0: nothing is consumed any more, do not wait */
 
 	/* Futexes: 1 while that side sleeps; the other sets 0 and wakes it. */
 	alignas(64) _Atomic uint32_t producer_waits;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@
 #define WORDS_AT_ONCE 8192 /* between two signs of life to the target */
 #define BATCH_NS 1000000000u
 #define NAP_NS 20000000 /* an idle target is looked at this often */
+
+#define THREAD_STACK ((size_t)1 << 20)
 
 /* A closed VM's file stays open until its process ends, to tell how it did,
  * but not more of them than this: programs may make VMs without end. */
@@ -116,9 +119,26 @@ static void note_failure(struct stream *s, int err)
 	snprintf(s->why, sizeof(s->why), "%s", err__msg());
 }
 
-/* Keeps the target running when the file cannot be written. */
+/* Nothing is read any more: the target need not wait for us. */
+static void refuse(struct ring *ring)
+{
+	atomic_store(&ring->refused, 1);
+	wake_producer(ring);
+}
+
+/* The same of a ring that may not be mapped. */
+static void refuse_unmapped(int memfd)
+{
+	uint32_t refused = 1;
+	ssize_t n = pwrite(memfd, &refused, sizeof(refused), offsetof(struct ring, refused));
+
+	(void)n; /* then the target finds out that nothing is read */
+}
+
+/* Until the target has seen that nothing is wanted, or has ended. */
 static void discard_events(struct stream *s)
 {
+	refuse(s->ring);
 	while (!atomic_load(&s->target_ended) && atomic_load(&s->ring->gone) != RING_CLOSED) {
 		atomic_store(&s->ring->tail, atomic_load(&s->ring->head));
 		wake_producer(s->ring);
@@ -260,6 +280,20 @@ static int open_writer(struct stream *s, const struct stream_opts *opts, const s
 	return s->writer ? 0 : -EIO;
 }
 
+/* The default of 8 MiB for each VM may be more than a limit allows. */
+static int start_thread(struct stream *s)
+{
+	pthread_attr_t attr;
+	int err = pthread_attr_init(&attr);
+
+	if (err)
+		return err;
+	pthread_attr_setstacksize(&attr, THREAD_STACK);
+	err = pthread_create(&s->thread, &attr, stream_main, s);
+	pthread_attr_destroy(&attr);
+	return err;
+}
+
 static int start(struct stream *s, const struct stream_opts *opts, const struct stream_vm *vm,
 		 int memfd)
 {
@@ -273,8 +307,14 @@ static int start(struct stream *s, const struct stream_opts *opts, const struct 
 	err = open_writer(s, opts, vm);
 	if (err)
 		return err;
-	err = pthread_create(&s->thread, NULL, stream_main, s);
+	err = start_thread(s);
 	return err ? err__errno(err, "cannot start a thread") : 0;
+}
+
+void stream__refuse(int memfd)
+{
+	refuse_unmapped(memfd);
+	close(memfd);
 }
 
 struct stream *stream__new(struct stream_opts *opts, const struct stream_vm *vm, int memfd)
@@ -283,7 +323,7 @@ struct stream *stream__new(struct stream_opts *opts, const struct stream_vm *vm,
 
 	if (!s) {
 		err__set(-ENOMEM, "no memory for another VM");
-		close(memfd);
+		stream__refuse(memfd);
 		return NULL;
 	}
 	s->fd = -1;
@@ -291,6 +331,7 @@ struct stream *stream__new(struct stream_opts *opts, const struct stream_vm *vm,
 	s->number = vm->number;
 	s->n_idle = &opts->n_idle;
 	if (start(s, opts, vm, memfd)) {
+		refuse_unmapped(memfd);
 		stream__delete(s);
 		s = NULL;
 	}

@@ -55,6 +55,9 @@ struct stream_vm {
  * err__msg(). */
 struct stream *stream__new(struct stream_opts *opts, const struct stream_vm *vm, int memfd);
 
+/* Tells the owner of the ring that nobody will read it; MEMFD is closed. */
+void stream__refuse(int memfd);
+
 /* The process has ended as END says (end_kind and end_code): what is left in
  * the ring is taken, and the file closed. */
 void stream__end(struct stream *s, const struct session_footer *end);

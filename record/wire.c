@@ -183,7 +183,7 @@ static void check(struct wire_msg *msg, size_t n)
 	msg->kind = 0;
 	if (n < sizeof(*note) || note->version != PROTOCOL_VERSION)
 		return;
-	if (note->kind == MSG_RING && n == sizeof(*hello) && msg->fd >= 0) {
+	if (note->kind == MSG_RING && n == sizeof(*hello)) {
 		hello->vm_version[sizeof(hello->vm_version) - 1] = 0;
 		hello->vm_path[sizeof(hello->vm_path) - 1] = 0;
 		hello->vm_build_id[sizeof(hello->vm_build_id) - 1] = 0;

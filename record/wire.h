@@ -19,7 +19,7 @@ struct wire {
 struct wire_msg {
 	enum agent_msg kind;
 	pid_t pid; /* of the sender, from the kernel */
-	int fd; /* attached, to be closed by the receiver; -1: none */
+	int fd; /* attached, to be closed by the receiver; -1: none, or none could be had */
 	union {
 		struct agent_note note;
 		struct agent_hello hello;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "backends/luajit/agent.h"
+#include "backends/luajit/notice.h"
 #include "formats/session.h"
 
 static struct {
@@ -72,6 +73,7 @@ int agent__join(const char *spec)
 		return -1;
 	}
 	agent.joined = true;
+	agent_notice__init();
 	channel__set_inherit(&agent.channel, agent.channel.control->inherit);
 	channel__note(&agent.channel, MSG_LOADED, "");
 	pthread_atfork(before_fork, in_parent, in_child);
@@ -88,9 +90,15 @@ const struct control *agent_control(void)
 	return agent.channel.control;
 }
 
+/* The collector says so at the end; without one it is said here. */
 void agent__refuse(const char *why)
 {
-	channel__note(&agent.channel, MSG_REFUSED, why);
+	char text[640];
+
+	if (channel__note(&agent.channel, MSG_REFUSED, why) == 0)
+		return;
+	snprintf(text, sizeof(text), "ljperf: a VM is not recorded: %s\n", why);
+	agent_notice(text);
 }
 
 bool agent__print_probe(FILE *out, const void *code)
@@ -260,13 +268,6 @@ static void forget_all(struct agent_vm *vm, bool new_stream)
 		vm->stacks->last_id = 0;
 }
 
-static void say(const char *text)
-{
-	ssize_t n = write(STDERR_FILENO, text, strlen(text));
-
-	(void)n;
-}
-
 static void put_mark(struct agent_vm *vm, unsigned kind, const char *name)
 {
 	uint64_t words[3] = { kind, clock_ns(CLOCK_MONOTONIC), strlen(name) };
@@ -285,10 +286,8 @@ static bool begin_stream(struct agent_vm *vm)
 	*vm->alive = 1;
 	vm->last_time = 0;
 	vm->clock_countdown = 1;
-	if (connect_ring(vm))
-		return true;
-	vm->shut = true;
-	return false;
+	vm->shut = !connect_ring(vm);
+	return !vm->shut;
 }
 
 static bool revive(struct agent_vm *vm, uint32_t epoch)
@@ -311,7 +310,7 @@ static bool revive(struct agent_vm *vm, uint32_t epoch)
 	}
 	if (forked || !vm->out.ring) {
 		if (!begin_stream(vm)) {
-			say("ljperf: a VM is not recorded: the collector cannot be reached\n");
+			agent__refuse(agent.why);
 			return false;
 		}
 	} else if (vm->out.dead) {
@@ -324,6 +323,15 @@ static bool revive(struct agent_vm *vm, uint32_t epoch)
 	vm->paused = false;
 	vm->epoch_recorded = epoch;
 	return true;
+}
+
+/* At the start, where the caller tells of a failure. */
+static bool begin_recording(struct agent_vm *vm, uint32_t epoch)
+{
+	if (!(epoch & 1))
+		return true; /* not now */
+	vm->epoch_recorded = epoch;
+	return begin_stream(vm);
 }
 
 bool agent_revive(struct agent_vm *vm)
@@ -375,7 +383,7 @@ static struct agent_vm *start_locked(struct agent_lib *lib, lua_State *L)
 	vm->g = g;
 	vm->L = lj_main_thread(&lib->lay, g);
 	find_tables(vm);
-	if (atomic_load(vm->epoch) & 1 && !agent_revive(vm)) {
+	if (!begin_recording(vm, atomic_load(vm->epoch))) {
 		vm_unmap(vm);
 		return NULL;
 	}
@@ -451,6 +459,8 @@ void agent__close(struct agent_vm *vm, struct lua_State *L)
 	agent__mark(vm, SESSION_MARK_SCRIPT_END, "");
 	final_collection(vm, L);
 	agent__mark(vm, SESSION_MARK_CLOSE, "");
+	if (*vm->alive && vm->out.ring && !vm->shut)
+		producer__check(&vm->out);
 	vm->loaded = vm->registry = NULL; /* they are freed in any order now */
 	vm->closing = true;
 }

@@ -82,8 +82,11 @@ static void look_at_clock(struct agent_vm *vm)
  * stack. */
 #define EVENT_WORDS 8
 
+/* When nothing is read any more, the collector tells of that. */
 static void event_lost(struct agent_vm *vm)
 {
+	if (vm->out.dead)
+		return;
 	vm->out.lost++;
 	atomic_fetch_add_explicit(&vm->out.ring->lost, 1, memory_order_relaxed);
 }

@@ -8,10 +8,13 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "backends/luajit/notice.h"
 
 /* A collector that has not read a word for this long is taken for stopped. */
 #define STALL_NS 2000000000u
@@ -25,12 +28,28 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-int producer__init(struct producer *p, uint32_t bytes, int fd)
+/* The most that the program's limit of file sizes allows, at least the least
+ * ring: going beyond would bring it SIGXFSZ.  0: not even that. */
+static uint32_t within_limit(uint32_t bytes)
 {
-	size_t len = RING_HEADER_BYTES + bytes;
-	int memfd = memfd_create("ljperf-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_FSIZE, &lim) != 0)
+		return bytes;
+	while (bytes >= RING_MIN_BYTES && RING_HEADER_BYTES + (rlim_t)bytes > lim.rlim_cur)
+		bytes /= 2;
+	return bytes >= RING_MIN_BYTES ? bytes : 0;
+}
+
+int producer__init(struct producer *p, uint32_t most, int fd)
+{
+	uint32_t bytes = within_limit(most);
+	size_t len = RING_HEADER_BYTES + (size_t)bytes;
+	int memfd = bytes ? memfd_create("ljperf-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING) : -1;
 	void *map = MAP_FAILED;
 
+	if (!bytes)
+		return -EFBIG;
 	if (memfd >= 0 && ftruncate(memfd, (off_t)len) == 0)
 		map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
 	if (map == MAP_FAILED) {
@@ -78,13 +97,6 @@ static bool collector_is_gone(const struct producer *p)
 	return poll(&pfd, 1, 0) > 0 && (pfd.revents & (POLLHUP | POLLERR));
 }
 
-static void say(const char *text)
-{
-	ssize_t n = write(STDERR_FILENO, text, strlen(text));
-
-	(void)n;
-}
-
 static bool has_room(struct producer *p, unsigned words)
 {
 	p->tail_seen = atomic_load_explicit(&p->ring->tail, memory_order_acquire);
@@ -101,6 +113,21 @@ static void nap(struct producer *p, unsigned words)
 		syscall(SYS_futex, &p->ring->producer_waits, FUTEX_WAIT, 1, &ts, NULL, 0);
 }
 
+void producer__check(struct producer *p)
+{
+	if (p->dead || !collector_is_gone(p))
+		return;
+	p->dead = true;
+	agent_notice("ljperf: the collector is gone, recording stops\n");
+}
+
+/* The collector says itself why. */
+static bool is_refused(struct producer *p)
+{
+	p->dead |= atomic_load_explicit(&p->ring->refused, memory_order_relaxed) != 0;
+	return p->dead;
+}
+
 /* False when the collector is dead or stopped. */
 static bool wait_for_room(struct producer *p, unsigned words)
 {
@@ -112,14 +139,13 @@ static bool wait_for_room(struct producer *p, unsigned words)
 			since = now_ns();
 		}
 		nap(p, words);
-		if (collector_is_gone(p)) {
-			p->dead = true;
-			say("ljperf: the collector is gone, recording stops\n");
+		producer__check(p);
+		if (p->dead || is_refused(p))
 			return false;
-		}
 		if (p->tail_seen == tail && now_ns() - since > STALL_NS) {
 			p->dropping = true;
-			say("ljperf: the collector does not read, events are dropped and counted\n");
+			agent_notice(
+				"ljperf: the collector does not read, events are dropped and counted\n");
 			return false;
 		}
 	}
@@ -141,19 +167,29 @@ static bool tell_lost(struct producer *p, unsigned words)
 	return true;
 }
 
+/* What is dropped is looked at again at the next event.  After a stop the
+ * collector has to have read on: the last few words would fill up at once, and
+ * be waited for again. */
+static bool is_dropping(struct producer *p, unsigned words)
+{
+	if (p->dropping)
+		return !has_room(p, (unsigned)(p->mask / 4));
+	return p->lost && !has_room(p, words + 2);
+}
+
 bool producer__wait(struct producer *p, unsigned words)
 {
 	int saved = errno;
 	bool ok;
 
-	if (p->dead)
+	if (is_refused(p))
 		return false;
-	if (p->lost && !has_room(p, words + 2))
-		ok = false; /* dropping: looked at again at the next event */
+	if (is_dropping(p, words))
+		ok = false;
 	else if (p->lost)
 		ok = tell_lost(p, words);
-	else if (has_room(p, words))
-		ok = true;
+	else if ((ok = has_room(p, words)))
+		p->dropping = false;
 	else
 		ok = !p->drop && wait_for_room(p, words);
 	errno = saved;

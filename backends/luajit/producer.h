@@ -25,8 +25,9 @@ struct producer {
 	bool dead; /* the consumer is gone: nothing is written any more */
 };
 
-/* A ring of BYTES (a power of two) in a new memfd; the memfd or -errno. */
-int producer__init(struct producer *p, uint32_t bytes, int fd);
+/* A ring of MOST bytes (a power of two), or fewer where the program may not
+ * make files so large, in a new memfd; the memfd or -errno. */
+int producer__init(struct producer *p, uint32_t most, int fd);
 void producer__exit(struct producer *p);
 /* FD is the socket whose other end is the collector's. */
 void producer__watch(struct producer *p, int fd);
@@ -34,6 +35,8 @@ void producer__watch(struct producer *p, int fd);
 /* Makes room or says no: the caller then drops what it has. */
 bool producer__wait(struct producer *p, unsigned words);
 void producer__wake(struct producer *p);
+/* The VM ends: says so if the collector did not see it. */
+void producer__check(struct producer *p);
 
 static inline bool producer__room(struct producer *p, unsigned words)
 {

@@ -136,13 +136,22 @@ static void put_numbers(struct annotate *an, const struct row *row)
 	}
 }
 
+/* As report: the separator keeps its meaning. */
+static void put_name(struct annotate *an, const char *name)
+{
+	const char *sep = an->o->view.separator;
+
+	for (; *name; name++)
+		strbuf__addch(&an->t.out, strlen(sep) == 1 && *name == *sep ? '.' : *name);
+}
+
 static void put_place(struct annotate *an, const struct place *p, const struct out_line *l)
 {
 	struct strbuf *out = &an->t.out;
 	size_t width = place__width(p, l), pad = p->width > width ? p->width - width : 0;
 
 	if (!is_aligned(an)) {
-		strbuf__addstr(out, l->file->name);
+		put_name(an, l->file->name);
 		put_separator(an);
 		strbuf__addu(out, l->line);
 		return;

@@ -121,8 +121,8 @@ int row_trees__put(struct row_trees *t, uint32_t row, u128 total, bool exact, st
 	if (err)
 		return err;
 	if (t->o->print == TREE_FOLDED)
-		tree__print_folded(&t->tree, total, exact, out);
-	else if (!exact)
+		return tree__print_folded(&t->tree, total, exact, out);
+	if (!exact)
 		tree__print(&t->tree, t->o, total, out);
 	return 0;
 }

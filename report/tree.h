@@ -63,8 +63,9 @@ int tree__finish(struct tree *t);
 /* Appends the tree as text; shares are of TOTAL. */
 void tree__print(const struct tree *t, const struct tree_opts *o, u128 total, struct strbuf *out);
 
-/* Appends a line for each stack: its value and, with semicolons between, its
- * frames; semicolons in them are made colons. */
-void tree__print_folded(const struct tree *t, u128 total, bool exact, struct strbuf *out);
+/* Appends a line for each stack, the largest first: its value and, with
+ * semicolons between, its frames; semicolons in them are made colons.  0 or
+ * -ENOMEM. */
+int tree__print_folded(const struct tree *t, u128 total, bool exact, struct strbuf *out);
 
 #endif

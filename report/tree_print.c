@@ -9,9 +9,11 @@
  *	               |
  *	                --11.20%--reload app.lua:60
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "report/tree.h"
+#include "util/error.h"
 
 enum { MARGIN = 12, STEP = 11 };
 
@@ -169,21 +171,36 @@ static void put_folded_frames(const struct tree *t, const struct tree_node *node
 	}
 }
 
-void tree__print_folded(const struct tree *t, u128 total, bool exact, struct strbuf *out)
+static int cmp_self(const void *x, const void *y, void *ctx)
 {
-	const struct tree_node *node;
-	size_t i;
+	const struct tree *t = ctx;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
 
-	for (i = 1; i < t->n; i++) {
-		node = &t->at[i];
-		if (!node->self)
-			continue;
+	if (t->at[a].self != t->at[b].self)
+		return t->at[a].self > t->at[b].self ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+int tree__print_folded(const struct tree *t, u128 total, bool exact, struct strbuf *out)
+{
+	uint32_t *order = malloc(t->n * sizeof(*order));
+	size_t i, n = 0;
+
+	if (!order)
+		return err__set(-ENOMEM, "out of memory for the call tree");
+	for (i = 1; i < t->n; i++)
+		if (t->at[i].self)
+			order[n++] = (uint32_t)i;
+	qsort_r(order, n, sizeof(*order), cmp_self, (void *)t);
+	for (i = 0; i < n; i++) {
 		if (exact)
-			number__dec(out, node->self);
+			number__dec(out, t->at[order[i]].self);
 		else
-			strbuf__addf(out, "%.2f%%", share(node->self, total));
+			strbuf__addf(out, "%.2f%%", share(t->at[order[i]].self, total));
 		strbuf__addch(out, ' ');
-		put_folded_frames(t, node, out);
+		put_folded_frames(t, &t->at[order[i]], out);
 		strbuf__addch(out, '\n');
 	}
+	free(order);
+	return 0;
 }

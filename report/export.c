@@ -32,6 +32,7 @@ static const struct option options[] = {
 	OPT_STRING('o', "output", &opt.output, "FILE", "write FILE, '-' is standard output"),
 	OPT_STRING(0, "format", &opt.format, "NAME",
 		   "folded, speedscope, pprof, callgrind, firefox, csv, json or ljm"),
+	OPT_BOOL(0, "diff", &opt.export.diff, "two recordings, the second against the first"),
 	LOAD_OPTIONS(opt.export.load),
 	OPT_GROUP("What is written"),
 	OPT_STRING(0, "metric", &opt.metric, "NAMES",
@@ -124,7 +125,12 @@ size_t export__stack(struct export *e, uint32_t cell, uint32_t *locs)
 
 const char *export__title(const struct export *e)
 {
-	const struct session_summary *s = &e->a->sessions[0];
+	return export__session_title(e, e->o->diff);
+}
+
+const char *export__session_title(const struct export *e, size_t session)
+{
+	const struct session_summary *s = &e->a->sessions[session];
 
 	return s->command && *s->command ? s->command : s->name;
 }
@@ -220,6 +226,7 @@ static int export__setup(struct export_opts *o)
 
 	err = err ? err : export__set_metrics(o, opt.metric);
 	err = err ? err : export__set_by(o, opt.by);
+	err = err ? err : export_diff__setup(o);
 	return err ? err : export__set_table(o);
 }
 
@@ -315,16 +322,18 @@ static int export__read(struct export *e)
 	if (e->o->ops->table)
 		field_list__needs(&e->o->columns, &e->a->measure, &e->a->split);
 	else
-		e->a->split = SPLIT_STACK;
+		e->a->split = SPLIT_STACK | (e->o->diff ? SPLIT_VM : 0);
 	if (e->o->ops->prepare)
 		e->o->ops->prepare(e);
 	e->corrupt = load__read(e->a, &e->o->load, e->o->n_paths, e->o->paths);
 	if (e->corrupt < 0)
 		return e->corrupt;
-	if (export__check(e) || export__symbolize(e))
+	if (export__check(e) || export__symbolize(e) ||
+	    (e->o->diff && symtab__share_names(e->a->symtab)))
 		return -ENODATA;
 	if (export_frames__init(&e->frames, e->a->symtab, e->o->by_func))
 		return export__no_memory();
+	e->frames.stable = e->o->diff;
 	return 0;
 }
 

@@ -29,6 +29,7 @@ struct export_opts {
 	const struct metric *metrics[EXPORT_METRICS_MAX]; /* the first is shown first */
 	size_t n_metrics;
 	bool by_func; /* frames are functions and not lines */
+	bool diff; /* two recordings, the baseline and another one */
 	struct field_list keys, columns; /* of tables */
 	const char *const *paths; /* of the recordings */
 	size_t n_paths;
@@ -61,6 +62,7 @@ struct export_ops {
 	const char *metrics;
 	bool one_metric, table; /* TABLE: takes -s and -F */
 	bool binary;
+	bool diffs; /* can hold two recordings, see export_diff.c */
 	unsigned measure; /* of the aggregate */
 	/* Sets up the aggregate before reading; may be NULL. */
 	void (*prepare)(struct export *e);
@@ -81,14 +83,22 @@ bool export__values(const struct export *e, uint32_t cell, u128 *values);
 /* The frames of a cell, the innermost first; see aggregate__frames(). */
 size_t export__stack(struct export *e, uint32_t cell, uint32_t *locs);
 
+/* Whether a cell is of the recording that the other one is compared with. */
+bool export__is_baseline(const struct export *e, uint32_t cell);
+
+/* Checks --diff, and names the recordings it is of.  0 or -EINVAL with err__msg(). */
+int export_diff__setup(struct export_opts *o);
+
 /* Its sum over all cells. */
 u128 export__total(const struct export *e, size_t column);
 
 /* V for a format whose numbers have 63 bits. */
 int64_t export__int64(struct export *e, u128 v);
 
-/* What was recorded: the command line, or the name of the file. */
+/* What was recorded: the command line, or the name of the file.  Of a difference,
+ * that of what is compared with the baseline, which is session 0. */
 const char *export__title(const struct export *e);
+const char *export__session_title(const struct export *e, size_t session);
 
 bool export_column__is_bytes(const struct export_column *c);
 

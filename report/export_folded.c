@@ -14,7 +14,9 @@
 struct folded {
 	struct export *e;
 	struct strpool stacks; /* the text of a stack; many have the same */
-	u128 *sums;
+	struct sum {
+		u128 v, base; /* BASE with --diff */
+	} * sums;
 	size_t n, cap;
 	struct strbuf text;
 };
@@ -61,8 +63,11 @@ static int folded__add(struct folded *f, uint32_t cell, u128 v)
 	if (id == STR_NONE || GROW(f->sums, f->cap, id))
 		return export__no_memory();
 	if (id == f->n)
-		f->sums[f->n++] = 0;
-	f->sums[id] += v;
+		f->sums[f->n++] = (struct sum){ 0, 0 };
+	if (export__is_baseline(f->e, cell))
+		f->sums[id].base += v;
+	else
+		f->sums[id].v += v;
 	return 0;
 }
 
@@ -77,7 +82,11 @@ static int folded__print(struct folded *f)
 
 		strbuf__addmem(out, text->s, text->len);
 		strbuf__addch(out, ' ');
-		number__dec(out, f->sums[id]);
+		if (f->e->o->diff) {
+			number__dec(out, f->sums[id].base);
+			strbuf__addch(out, ' ');
+		}
+		number__dec(out, f->sums[id].v);
 		strbuf__addch(out, '\n');
 		err = export__flush(f->e, false);
 	}
@@ -106,5 +115,6 @@ const struct export_ops export_folded = {
 	.help = "one line for each stack, for flame graphs",
 	.metrics = "allocated",
 	.one_metric = true,
+	.diffs = true,
 	.write = folded__write,
 };

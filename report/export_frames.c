@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/diff.h"
 #include "report/escape.h"
 #include "report/grow.h"
 
@@ -76,10 +77,28 @@ static const struct symbol_frame *site__code(const struct symtab *st, uint32_t s
 	return sym.n && *sym.frames[sym.n - 1].file ? &sym.frames[sym.n - 1] : NULL;
 }
 
+/* A name that the same place has in another run, too. */
+static void put_stable_name(const struct symtab *st, uint32_t site, struct strbuf *text)
+{
+	const struct proto *p = site == SITE_NONE ? NULL : symtab__proto(st, &st->sites[site]);
+
+	if (site != SITE_NONE && st->sites[site].source == LJM_SRC_TRACE)
+		strbuf__addstr(text, "TRACE");
+	else if (site != SITE_NONE && st->sites[site].source == LJM_SRC_C)
+		diff_key__symbol(st, site, text);
+	else if (p && p->chunk == STR_NONE)
+		strbuf__addstr(text, "[unknown]");
+	else
+		frame__name(st, site, NAME_TABLE, text);
+}
+
 /* A function that is called nothing would be no frame for some readers. */
 static uint32_t frame_name(struct export_frames *f, uint32_t site, struct strbuf *text)
 {
-	frame__name(f->st, site, NAME_TABLE, text);
+	if (f->stable)
+		put_stable_name(f->st, site, text);
+	else
+		frame__name(f->st, site, NAME_TABLE, text);
 	if (!text->len)
 		strbuf__addstr(text, "?");
 	return text->failed ? STR_NONE : strpool__intern(&f->strings, text->buf, text->len);
@@ -94,6 +113,18 @@ static uint32_t frame_file(struct export_frames *f, uint32_t site, const struct 
 	else
 		frame__file(f->st, site, NAME_TABLE, text);
 	return text->failed ? STR_NONE : strpool__intern(&f->strings, strbuf__str(text), text->len);
+}
+
+/* Whether a function is known by its name, so that its lines may move. */
+static bool frame__is_by_name(const struct export_frames *f, uint32_t site)
+{
+	const struct proto *p;
+
+	if (!f->stable || !f->by_func || site == SITE_NONE ||
+	    f->st->sites[site].source != LJM_SRC_LUA)
+		return false;
+	p = symtab__proto(f->st, &f->st->sites[site]);
+	return p && p->by_name;
 }
 
 static uint32_t make_loc(struct export_frames *f, uint32_t site)
@@ -114,6 +145,8 @@ static uint32_t make_loc(struct export_frames *f, uint32_t site)
 	/* A trace begins where it begins; more is not known of where it is. */
 	if (func.source == LJM_SRC_TRACE)
 		func.first_line = frame__line(f->st, site);
+	if (frame__is_by_name(f, site))
+		func.first_line = 0;
 	loc.line = f->by_func || code ? func.first_line : frame__line(f->st, site);
 	loc.func = intern_func(f, &func);
 	return loc.func == HASHMAP_NONE ? HASHMAP_NONE : intern_loc(f, &loc);

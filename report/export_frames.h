@@ -25,6 +25,7 @@ struct export_loc {
 struct export_frames {
 	const struct symtab *st;
 	bool by_func;
+	bool stable; /* no numbers that are others in the next run */
 	struct strpool strings; /* number 0 is "" */
 	struct export_func *funcs;
 	struct export_loc *locs;

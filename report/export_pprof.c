@@ -138,12 +138,12 @@ static int64_t column_type(struct pprof *p, const struct export_column *c)
 static int put_head(struct pprof *p)
 {
 	const struct export *e = p->e;
-	const struct session_summary *s = &e->a->sessions[0];
+	const struct session_summary *s = &e->a->sessions[e->o->diff];
 	Ljperf__Pprof__ValueType types[2 * EXPORT_METRICS_MAX];
 	Ljperf__Pprof__ValueType *at[2 * EXPORT_METRICS_MAX];
 	Ljperf__Pprof__ValueType period = LJPERF__PPROF__VALUE_TYPE__INIT;
 	Profile piece = LJPERF__PPROF__PROFILE__INIT;
-	int64_t title = pprof__string(p, export__title(e));
+	int64_t titles[2];
 	size_t i;
 
 	for (i = 0; i < e->n_columns; i++) {
@@ -162,8 +162,10 @@ static int put_head(struct pprof *p)
 	piece.duration_nanos = export__int64(p->e, s->duration_ns);
 	piece.period_type = &period;
 	piece.period = 1;
-	piece.n_comment = 1;
-	piece.comment = &title;
+	for (i = 0; i < 1 + (size_t)e->o->diff; i++)
+		titles[i] = pprof__string(p, export__session_title(e, e->o->diff - i));
+	piece.n_comment = i;
+	piece.comment = titles;
 	piece.default_sample_type = column_type(p, &e->columns[0]);
 	return pprof__put(p, &piece);
 }
@@ -178,31 +180,50 @@ static void set_label(struct pprof *p, Ljperf__Pprof__Label *label, const u128 *
 	label->num = export__int64(p->e, values[1] ? values[0] / values[1] : 0);
 }
 
+/* As pprof itself marks the samples of -diff_base, which it makes negative. */
+static void set_base_label(struct pprof *p, Ljperf__Pprof__Label *label)
+{
+	ljperf__pprof__label__init(label);
+	label->key = pprof__string(p, "pprof::base");
+	label->str = pprof__string(p, "true");
+}
+
+/* The number of labels of a sample. */
+static size_t put_labels(struct pprof *p, bool base, const u128 *values,
+			 Ljperf__Pprof__Label *label)
+{
+	size_t n = 0;
+
+	if (export_column__is_bytes(&p->e->columns[0]))
+		set_label(p, &label[n++], values);
+	if (base)
+		set_base_label(p, &label[n++]);
+	return n;
+}
+
 static int put_sample(struct pprof *p, uint32_t cell, const u128 *values)
 {
 	uint32_t locs[STACK_DEPTH_MAX + 1];
 	uint64_t ids[STACK_DEPTH_MAX + 1];
 	int64_t amounts[2 * EXPORT_METRICS_MAX];
-	Ljperf__Pprof__Label label, *at_label = &label;
+	Ljperf__Pprof__Label labels[2], *at_label[2] = { &labels[0], &labels[1] };
 	Ljperf__Pprof__Sample sample = LJPERF__PPROF__SAMPLE__INIT, *at = &sample;
 	Profile piece = LJPERF__PPROF__PROFILE__INIT;
 	size_t n = export__stack(p->e, cell, locs), i;
+	bool base = export__is_baseline(p->e, cell);
 
 	if (!n)
 		return export__no_memory();
 	for (i = 0; i < n; i++)
 		ids[i] = (uint64_t)locs[i] + 1;
 	for (i = 0; i < p->e->n_columns; i++)
-		amounts[i] = export__int64(p->e, values[p->order[i]]);
+		amounts[i] = export__int64(p->e, values[p->order[i]]) * (base ? -1 : 1);
 	sample.n_location_id = n;
 	sample.location_id = ids;
 	sample.n_value = p->e->n_columns;
 	sample.value = amounts;
-	if (export_column__is_bytes(&p->e->columns[0])) {
-		set_label(p, &label, values);
-		sample.n_label = 1;
-		sample.label = &at_label;
-	}
+	sample.n_label = put_labels(p, base, values, labels);
+	sample.label = at_label;
 	piece.n_sample = 1;
 	piece.sample = &at;
 	return pprof__put(p, &piece);
@@ -359,5 +380,6 @@ const struct export_ops export_pprof = {
 	.help = "a profile for pprof, as heap profiles of Go are",
 	.metrics = "allocated,live",
 	.binary = true,
+	.diffs = true,
 	.write = pprof__write,
 };

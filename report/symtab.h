@@ -38,6 +38,7 @@ struct proto {
 	uint64_t addr; /* 0 when described */
 	uint32_t session; /* of what is described: the scope of its name */
 	bool has_others; /* see symtab__find_others() */
+	bool by_name; /* see symtab__share_names() */
 };
 
 struct trace {
@@ -121,6 +122,12 @@ struct symbol symtab__symbol_of(const struct symtab *st, const struct site *site
 /* Marks the functions with a name where another scope, or another time, has one
  * with another name that begins on the same line.  0 or -ENOMEM with err__msg(). */
 int symtab__find_others(struct symtab *st);
+
+/* For comparing the scopes: a function without a name gets the one that another
+ * scope has for its lines, unless its own scope has that elsewhere.  Those whose
+ * name is the only one of its chunk in each scope are marked: it is enough to
+ * know them by.  0 or -ENOMEM with err__msg(). */
+int symtab__share_names(struct symtab *st);
 
 /* The number of the alias of a multi-line chunk name, from 1; 0 for others. */
 size_t symtab__alias(const struct symtab *st, uint32_t chunk);

@@ -23,7 +23,7 @@ callgrind_annotate valgrind valgrind valgrind
 # field FILE SUFFIX: the value of the variable in a vendor/*.mk.
 field()
 {
-	sed -n "s/^[A-Z0-9]*_$2 = //p" "$1"
+	sed -n "s/^[A-Z0-9_]*_$2 = //p" "$1"
 }
 
 # A library without a pkg-config file is known by its header.

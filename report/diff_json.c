@@ -14,52 +14,42 @@
 #include <string.h>
 
 #include "report/diff_view.h"
+#include "report/json.h"
 
-/* ,"KEY": */
-static void put_name(struct strbuf *out, const char *key)
+static void put_amount(const struct diff *d, struct json *j, const char *key, s128 v)
 {
-	char last = out->len ? out->buf[out->len - 1] : '{';
-
-	strbuf__addf(out, "%s\"%s\":", last == '{' || last == '[' ? "" : ",", key);
+	json__key(j, key);
+	json__raw(j);
+	diff__put_amount(d, j->out, v, false, DIFF_UNSIGNED, true);
 }
 
-static void put_text(struct strbuf *out, const char *key, const char *text)
+static void put_double(struct json *j, const char *key, bool known, double v)
 {
-	put_name(out, key);
-	escape__json(out, text, strlen(text));
+	json__key(j, key);
+	if (!known) {
+		json__null(j);
+		return;
+	}
+	json__raw(j);
+	strbuf__addf(j->out, "%.9g", v);
 }
 
-static void put_amount(const struct diff *d, struct strbuf *out, const char *key, s128 v)
-{
-	put_name(out, key);
-	diff__put_amount(d, out, v, false, DIFF_UNSIGNED, true);
-}
-
-static void put_double(struct strbuf *out, const char *key, bool known, double v)
-{
-	put_name(out, key);
-	if (known)
-		strbuf__addf(out, "%.9g", v);
-	else
-		strbuf__addstr(out, "null");
-}
-
-static void put_change(const struct diff *d, struct strbuf *out, const struct diff_value *v,
+static void put_change(const struct diff *d, struct json *j, const struct diff_value *v,
 		       const struct diff_value *b)
 {
 	double percent = 0;
 	bool known = diff_value__percent(v, b, &percent);
 
-	put_amount(d, out, "delta", diff_value__delta(v, b));
-	put_double(out, "delta_percent", known, percent);
+	put_amount(d, j, "delta", diff_value__delta(v, b));
+	put_double(j, "delta_percent", known, percent);
 	if (d->o.compute == DIFF_RATIO)
-		put_double(out, "ratio", b->v, b->v ? (double)v->v / (double)b->v : 0);
+		put_double(j, "ratio", b->v, b->v ? (double)v->v / (double)b->v : 0);
 	if (d->o.compute == DIFF_WDIFF)
-		put_amount(d, out, "weighted", diff__weighted(d, v, b));
-	put_amount(d, out, "allocs_delta", v->allocs - b->allocs);
+		put_amount(d, j, "weighted", diff__weighted(d, v, b));
+	put_amount(d, j, "allocs_delta", v->allocs - b->allocs);
 }
 
-static void put_marks(struct strbuf *out, const struct diff_value *v, const struct diff_value *b)
+static void put_marks(struct json *j, const struct diff_value *v, const struct diff_value *b)
 {
 	const char *const marks[] = {
 		v->present == b->present ? NULL
@@ -68,85 +58,85 @@ static void put_marks(struct strbuf *out, const struct diff_value *v, const stru
 		v->fuzzy ? "fuzzy" : NULL,
 		v->noise ? "noise" : NULL,
 	};
-	size_t i, n = 0;
+	bool any = false;
+	size_t i;
 
 	for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
 		if (!marks[i])
 			continue;
-		if (!n++) {
-			put_name(out, "marks");
-			strbuf__addch(out, '[');
+		if (!any) {
+			json__key(j, "marks");
+			json__open(j, '[');
 		}
-		strbuf__addf(out, "%s\"%s\"", n > 1 ? "," : "", marks[i]);
+		json__str(j, marks[i]);
+		any = true;
 	}
-	if (n)
-		strbuf__addch(out, ']');
+	if (any)
+		json__close(j, ']');
 }
 
 /* The members of a side, of a row or of the totals. */
 static void put_value(const struct diff *d, size_t side, const struct diff_value *values,
-		      struct strbuf *out)
+		      struct json *j)
 {
 	const struct diff_value *v = &values[side];
 
-	put_amount(d, out, "value", v->v);
+	put_amount(d, j, "value", v->v);
 	if (d->sides[side].n_runs > 1) {
-		put_amount(d, out, "min", v->min);
-		put_amount(d, out, "max", v->max);
+		put_amount(d, j, "min", v->min);
+		put_amount(d, j, "max", v->max);
 	}
-	put_amount(d, out, "allocs", v->allocs);
+	put_amount(d, j, "allocs", v->allocs);
 	if (!side)
 		return;
-	put_change(d, out, v, values);
-	put_marks(out, v, values);
+	put_change(d, j, v, values);
+	put_marks(j, v, values);
 }
 
-static void put_side(const struct diff *d, size_t side, struct strbuf *out)
+static void put_side(const struct diff *d, size_t side, struct json *j)
 {
 	const struct diff_side *s = &d->sides[side];
 	size_t i;
 
-	strbuf__addstr(out, side ? ",{" : "{");
-	put_text(out, "name", s->name);
-	put_name(out, "files");
-	for (i = 0; i < s->n_parts; i++) {
-		const char *path = d->parts[s->first_part + i].path;
-
-		strbuf__addch(out, i ? ',' : '[');
-		escape__json(out, path, strlen(path));
-	}
-	strbuf__addf(out, "],\"runs\":%zu", s->n_runs);
-	put_value(d, side, d->totals, out);
-	strbuf__addch(out, '}');
+	json__open(j, '{');
+	json__put_str(j, "name", s->name);
+	json__key(j, "files");
+	json__open(j, '[');
+	for (i = 0; i < s->n_parts; i++)
+		json__str(j, d->parts[s->first_part + i].path);
+	json__close(j, ']');
+	json__put_num(j, "runs", s->n_runs);
+	put_value(d, side, d->totals, j);
+	json__close(j, '}');
 }
 
-static void put_row(const struct diff *d, size_t row, struct strbuf *out)
+static void put_row(const struct diff *d, size_t row, struct json *j)
 {
 	const struct diff_row *r = &d->rows[row];
 	const struct diff_value *v = diff__value(d, row, 0);
 	size_t i;
 
-	strbuf__addch(out, '{');
-	put_name(out, "key");
-	strbuf__addch(out, '{');
+	json__open(j, '{');
+	json__key(j, "key");
+	json__open(j, '{');
 	for (i = 0; i < d->o.keys.n; i++)
-		put_text(out, d->o.keys.at[i]->name, diff__key(d, row, i));
-	strbuf__addch(out, '}');
+		json__put_str(j, d->o.keys.at[i]->name, diff__key(d, row, i));
+	json__close(j, '}');
 	if (r->func != STR_NONE) {
 		const struct str *func = strpool__get(&d->symtab->strings, r->func);
 
-		put_name(out, "function");
-		escape__json(out, func->s, func->len);
+		json__put_text(j, "function", func->s, func->len);
 	}
-	put_name(out, "sides");
+	json__key(j, "sides");
+	json__open(j, '[');
 	for (i = 0; i < d->n_sides; i++) {
-		strbuf__addstr(out, i ? ",{" : "[{");
-		put_name(out, "present");
-		strbuf__addstr(out, v[i].present ? "true" : "false");
-		put_value(d, i, v, out);
-		strbuf__addch(out, '}');
+		json__open(j, '{');
+		json__put_bool(j, "present", v[i].present);
+		put_value(d, i, v, j);
+		json__close(j, '}');
 	}
-	strbuf__addstr(out, "]}");
+	json__close(j, ']');
+	json__close(j, '}');
 }
 
 int diff_view__json(const struct diff *d, struct strbuf *out)
@@ -158,26 +148,30 @@ int diff_view__json(const struct diff *d, struct strbuf *out)
 		[DIFF_WDIFF] = "wdiff",
 	};
 	const char *per = diff__per(d);
+	struct json j = { .out = out };
 	size_t i;
 
-	strbuf__addch(out, '{');
-	put_text(out, "metric", d->o.metric->name);
-	put_text(out, "unit", diff__in_bytes(d) ? "bytes" : "number");
-	put_name(out, "per");
+	json__open(&j, '{');
+	json__put_str(&j, "metric", d->o.metric->name);
+	json__put_str(&j, "unit", diff__in_bytes(d) ? "bytes" : "number");
 	if (per)
-		escape__json(out, per, strlen(per));
+		json__put_str(&j, "per", per);
 	else
-		strbuf__addstr(out, "null");
-	put_text(out, "compute", computes[d->o.compute]);
-	put_name(out, "sides");
-	strbuf__addch(out, '[');
+		json__put_null(&j, "per");
+	json__put_str(&j, "compute", computes[d->o.compute]);
+	json__key(&j, "sides");
+	json__open(&j, '[');
 	for (i = 0; i < d->n_sides; i++)
-		put_side(d, i, out);
-	strbuf__addstr(out, "],\"rows\":[");
+		put_side(d, i, &j);
+	json__close(&j, ']');
+	json__key(&j, "rows");
+	json__open(&j, '[');
 	for (i = 0; i < d->n_order; i++) {
-		strbuf__addstr(out, i ? ",\n" : "\n");
-		put_row(d, d->order[i], out);
+		json__newline(&j);
+		put_row(d, d->order[i], &j);
 	}
-	strbuf__addstr(out, "]}\n");
+	json__close(&j, ']');
+	json__close(&j, '}');
+	strbuf__addch(out, '\n');
 	return 0;
 }

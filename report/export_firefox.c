@@ -44,30 +44,6 @@ static void put_ms(struct firefox *f, uint64_t at)
 	json__double(&f->j, firefox__ms(f, at), 3);
 }
 
-void firefox__key_num(struct firefox *f, const char *key, u128 v)
-{
-	json__key(&f->j, key);
-	json__num(&f->j, v);
-}
-
-static void key_str(struct firefox *f, const char *key, const char *s)
-{
-	json__key(&f->j, key);
-	json__str(&f->j, s);
-}
-
-static void key_bool(struct firefox *f, const char *key, bool v)
-{
-	json__key(&f->j, key);
-	json__bool(&f->j, v);
-}
-
-static void key_null(struct firefox *f, const char *key)
-{
-	json__key(&f->j, key);
-	json__null(&f->j);
-}
-
 static void put_empty(struct firefox *f, const char *key)
 {
 	json__key(&f->j, key);
@@ -150,7 +126,7 @@ static int put_totals(struct firefox *f, const struct export_column *c, uint64_t
 		err = export__flush(f->e, false);
 	}
 	json__close(&f->j, ']');
-	firefox__key_num(f, "length", n);
+	json__put_num(&f->j, "length", n);
 	return err ? err : put_weights(f, c);
 }
 
@@ -181,7 +157,7 @@ static int put_slices(struct firefox *f)
 		err = export__flush(f->e, false);
 	}
 	json__close(&f->j, ']');
-	firefox__key_num(f, "length", s->n);
+	json__put_num(&f->j, "length", s->n);
 	return err;
 }
 
@@ -206,7 +182,7 @@ static void put_markers(struct firefox *f, bool all)
 	firefox__put_constants(f, "endTime", n, NULL);
 	firefox__put_constants(f, "phase", n, "0");
 	firefox__put_constants(f, "category", n, "0");
-	firefox__key_num(f, "length", n);
+	json__put_num(&f->j, "length", n);
 	json__close(&f->j, '}');
 }
 
@@ -217,9 +193,9 @@ static void put_samples(struct firefox *f)
 	json__open(&f->j, '{');
 	put_empty(f, "stack");
 	put_empty(f, "time");
-	key_null(f, "weight");
-	key_str(f, "weightType", "samples");
-	firefox__key_num(f, "length", 0);
+	json__put_null(&f->j, "weight");
+	json__put_str(&f->j, "weightType", "samples");
+	json__put_num(&f->j, "length", 0);
 	json__close(&f->j, '}');
 }
 
@@ -229,7 +205,7 @@ static int put_allocations(struct firefox *f, const struct export_column *c)
 
 	json__key(&f->j, "nativeAllocations");
 	json__open(&f->j, '{');
-	key_str(f, "weightType", "bytes");
+	json__put_str(&f->j, "weightType", "bytes");
 	if (!strcmp(c->metric->name, "allocated"))
 		err = put_slices(f);
 	else if (!strcmp(c->metric->name, "peak") && f->e->a->n_sessions == 1)
@@ -246,17 +222,17 @@ static int put_thread(struct firefox *f, const struct export_column *c, size_t n
 	int err;
 
 	json__open(&f->j, '{');
-	key_str(f, "processType", "default");
-	key_str(f, "processName", export__title(f->e));
-	firefox__key_num(f, "processStartupTime", 0);
-	key_null(f, "processShutdownTime");
-	firefox__key_num(f, "registerTime", 0);
-	key_null(f, "unregisterTime");
+	json__put_str(&f->j, "processType", "default");
+	json__put_str(&f->j, "processName", export__title(f->e));
+	json__put_num(&f->j, "processStartupTime", 0);
+	json__put_null(&f->j, "processShutdownTime");
+	json__put_num(&f->j, "registerTime", 0);
+	json__put_null(&f->j, "unregisterTime");
 	put_empty(f, "pausedRanges");
-	key_str(f, "name", c->metric->name);
-	key_bool(f, "isMainThread", !number);
-	key_str(f, "pid", "0");
-	firefox__key_num(f, "tid", number);
+	json__put_str(&f->j, "name", c->metric->name);
+	json__put_bool(&f->j, "isMainThread", !number);
+	json__put_str(&f->j, "pid", "0");
+	json__put_num(&f->j, "tid", number);
 	put_samples(f);
 	put_markers(f, !number);
 	err = put_allocations(f, c);
@@ -308,17 +284,17 @@ static int put_counter(struct firefox *f, const struct session_summary *s)
 	int err;
 
 	json__open(&f->j, '{');
-	key_str(f, "name", s->vm_label && *s->vm_label ? s->vm_label : "heap");
-	key_str(f, "category", "Memory");
-	key_str(f, "description", "Memory of the Lua VM");
-	key_str(f, "color", "orange");
-	key_str(f, "pid", "0");
-	firefox__key_num(f, "mainThreadIndex", 0);
+	json__put_str(&f->j, "name", s->vm_label && *s->vm_label ? s->vm_label : "heap");
+	json__put_str(&f->j, "category", "Memory");
+	json__put_str(&f->j, "description", "Memory of the Lua VM");
+	json__put_str(&f->j, "color", "orange");
+	json__put_str(&f->j, "pid", "0");
+	json__put_num(&f->j, "mainThreadIndex", 0);
 	json__key(&f->j, "samples");
 	json__open(&f->j, '{');
 	err = put_heap(f, &s->timeline, true);
 	err = err ? err : put_heap(f, &s->timeline, false);
-	firefox__key_num(f, "length", 2 * s->timeline.n);
+	json__put_num(&f->j, "length", 2 * s->timeline.n);
 	json__close(&f->j, '}');
 	json__close(&f->j, '}');
 	return err;
@@ -361,8 +337,8 @@ static void put_categories(struct firefox *f)
 	json__open(&f->j, '[');
 	for (i = 0; i < sizeof(categories) / sizeof(categories[0]); i++) {
 		json__open(&f->j, '{');
-		key_str(f, "name", categories[i].name);
-		key_str(f, "color", categories[i].color);
+		json__put_str(&f->j, "name", categories[i].name);
+		json__put_str(&f->j, "color", categories[i].color);
 		json__key(&f->j, "subcategories");
 		json__open(&f->j, '[');
 		json__str(&f->j, "Other");
@@ -378,19 +354,19 @@ static void put_meta(struct firefox *f)
 
 	json__key(&f->j, "meta");
 	json__open(&f->j, '{');
-	firefox__key_num(f, "version", GECKO_VERSION);
-	firefox__key_num(f, "preprocessedProfileVersion", FORMAT_VERSION);
-	firefox__key_num(f, "interval", 1);
+	json__put_num(&f->j, "version", GECKO_VERSION);
+	json__put_num(&f->j, "preprocessedProfileVersion", FORMAT_VERSION);
+	json__put_num(&f->j, "interval", 1);
 	json__key(&f->j, "startTime");
 	json__double(&f->j, (double)s->start_wall_ns / NS_PER_MS, 3);
-	firefox__key_num(f, "processType", 0);
-	key_str(f, "product", export__title(f->e));
-	key_str(f, "importedFrom", "ljperf " LJPERF_VERSION);
-	firefox__key_num(f, "stackwalk", 1);
-	key_bool(f, "symbolicated", true);
-	key_bool(f, "usesOnlyOneStackType", true);
-	key_bool(f, "sourceCodeIsNotOnSearchfox", true);
-	key_bool(f, "keepProfileThreadOrder", true);
+	json__put_num(&f->j, "processType", 0);
+	json__put_str(&f->j, "product", export__title(f->e));
+	json__put_str(&f->j, "importedFrom", "ljperf " LJPERF_VERSION);
+	json__put_num(&f->j, "stackwalk", 1);
+	json__put_bool(&f->j, "symbolicated", true);
+	json__put_bool(&f->j, "usesOnlyOneStackType", true);
+	json__put_bool(&f->j, "sourceCodeIsNotOnSearchfox", true);
+	json__put_bool(&f->j, "keepProfileThreadOrder", true);
 	put_empty(f, "markerSchema");
 	put_categories(f);
 	json__close(&f->j, '}');

@@ -46,8 +46,6 @@ int firefox__put_shared(struct firefox *f);
 /* How much later than the first a session began. */
 uint64_t firefox__offset(const struct aggregate *a, size_t session);
 
-void firefox__key_num(struct firefox *f, const char *key, u128 v);
-
 /* A column that has the same N times; NULL is null. */
 void firefox__put_constants(struct firefox *f, const char *key, size_t n, const char *value);
 

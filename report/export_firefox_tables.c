@@ -174,7 +174,7 @@ static int put_stack_table(struct firefox *f)
 		err = export__flush(f->e, false);
 	}
 	end_column(f);
-	firefox__key_num(f, "length", f->n_stacks);
+	json__put_num(&f->j, "length", f->n_stacks);
 	json__close(&f->j, '}');
 	return err;
 }
@@ -205,7 +205,7 @@ static void put_frame_table(struct firefox *f)
 	firefox__put_constants(f, "inlineDepth", n, "0");
 	firefox__put_constants(f, "nativeSymbol", n, NULL);
 	firefox__put_constants(f, "innerWindowID", n, NULL);
-	firefox__key_num(f, "length", n);
+	json__put_num(&f->j, "length", n);
 	json__close(&f->j, '}');
 }
 
@@ -242,7 +242,7 @@ static void put_sources(struct firefox *f, const uint32_t *of_string, uint32_t n
 	}
 	end_column(f);
 	firefox__put_constants(f, "id", n, NULL);
-	firefox__key_num(f, "length", n);
+	json__put_num(&f->j, "length", n);
 	json__close(&f->j, '}');
 }
 
@@ -273,7 +273,7 @@ static void put_func_table(struct firefox *f, const uint32_t *source_of)
 	firefox__put_constants(f, "isJS", n, "false");
 	firefox__put_constants(f, "relevantForJS", n, "false");
 	firefox__put_constants(f, "resource", n, "-1");
-	firefox__key_num(f, "length", n);
+	json__put_num(&f->j, "length", n);
 	json__close(&f->j, '}');
 }
 
@@ -284,7 +284,7 @@ static void put_empty_table(struct firefox *f, const char *key, const char *cons
 	json__open(&f->j, '{');
 	for (; *columns; columns++)
 		firefox__put_constants(f, *columns, 0, NULL);
-	firefox__key_num(f, "length", 0);
+	json__put_num(&f->j, "length", 0);
 	json__close(&f->j, '}');
 }
 

@@ -24,20 +24,15 @@ static void put_files(struct json *j, const struct aggregate *a)
 		const struct session_summary *s = &a->sessions[i];
 
 		json__open(j, '{');
-		json__key(j, "name");
-		json__str(j, s->name);
+		json__put_str(j, "name", s->name);
 		if (s->command && *s->command) {
-			json__key(j, "command");
-			json__str(j, s->command);
+			json__put_str(j, "command", s->command);
 		}
 		if (s->vm_version && *s->vm_version) {
-			json__key(j, "vm");
-			json__str(j, s->vm_version);
+			json__put_str(j, "vm", s->vm_version);
 		}
-		json__key(j, "events");
-		json__num(j, s->info.n_events);
-		json__key(j, "complete");
-		json__bool(j, s->info.state == SESSION_COMPLETE);
+		json__put_num(j, "events", s->info.n_events);
+		json__put_bool(j, "complete", s->info.state == SESSION_COMPLETE);
 		json__close(j, '}');
 	}
 	json__close(j, ']');
@@ -63,8 +58,7 @@ static void put_function(struct json *j, const struct export_table *t, const str
 
 	export_table__function(t, row, &func);
 	if (func.len) {
-		json__key(j, "function");
-		json__text(j, func.buf, func.len);
+		json__put_text(j, "function", func.buf, func.len);
 	}
 	j->out->failed |= func.failed;
 	strbuf__exit(&func);
@@ -113,14 +107,13 @@ static int json__write(struct export *e)
 	int err = export_table__make(&t);
 
 	json__open(&j, '{');
-	json__key(&j, "metric");
-	json__str(&j, e->o->metrics[0]->name);
+	json__put_str(&j, "metric", e->o->metrics[0]->name);
 	put_files(&j, e->a);
 	put_totals(&j, &t);
 	json__key(&j, "rows");
 	json__open(&j, '[');
 	for (i = 0; !err && i < t.n; i++) {
-		strbuf__addch(&e->out.buf, '\n');
+		json__newline(&j);
 		put_row(&j, &t, t.order[i]);
 		err = export__flush(e, false);
 	}

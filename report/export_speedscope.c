@@ -19,15 +19,12 @@ static void put_frames(struct json *j, struct export_frames *f)
 		const struct str *file = export_frames__str(f, func->file);
 
 		json__open(j, '{');
-		json__key(j, "name");
-		json__text(j, name->s, name->len);
+		json__put_text(j, "name", name->s, name->len);
 		if (file->len) {
-			json__key(j, "file");
-			json__text(j, file->s, file->len);
+			json__put_text(j, "file", file->s, file->len);
 		}
 		if (f->locs[loc].line) {
-			json__key(j, "line");
-			json__num(j, f->locs[loc].line);
+			json__put_num(j, "line", f->locs[loc].line);
 		}
 		json__close(j, '}');
 	}
@@ -82,8 +79,7 @@ static void put_profile_name(const struct export_column *c, struct json *j)
 	strbuf__addstr(&name, c->metric->name);
 	if (c->blocks)
 		strbuf__addstr(&name, " (blocks)");
-	json__key(j, "name");
-	json__text(j, strbuf__str(&name), name.len);
+	json__put_text(j, "name", strbuf__str(&name), name.len);
 	strbuf__exit(&name);
 }
 
@@ -93,15 +89,11 @@ static int put_profile(struct export *e, struct json *j, size_t column)
 	int err;
 
 	json__open(j, '{');
-	json__key(j, "type");
-	json__str(j, "sampled");
+	json__put_str(j, "type", "sampled");
 	put_profile_name(c, j);
-	json__key(j, "unit");
-	json__str(j, export_column__is_bytes(c) ? "bytes" : "none");
-	json__key(j, "startValue");
-	json__num(j, 0);
-	json__key(j, "endValue");
-	json__num(j, export__total(e, column));
+	json__put_str(j, "unit", export_column__is_bytes(c) ? "bytes" : "none");
+	json__put_num(j, "startValue", 0);
+	json__put_num(j, "endValue", export__total(e, column));
 	json__key(j, "samples");
 	err = put_samples(e, j, column);
 	json__key(j, "weights");
@@ -129,14 +121,10 @@ static int speedscope__write(struct export *e)
 	int err = number_places(e);
 
 	json__open(&j, '{');
-	json__key(&j, "$schema");
-	json__str(&j, "https://www.speedscope.app/file-format-schema.json");
-	json__key(&j, "exporter");
-	json__str(&j, "ljperf@" LJPERF_VERSION);
-	json__key(&j, "name");
-	json__str(&j, export__title(e));
-	json__key(&j, "activeProfileIndex");
-	json__num(&j, 0);
+	json__put_str(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json__put_str(&j, "exporter", "ljperf@" LJPERF_VERSION);
+	json__put_str(&j, "name", export__title(e));
+	json__put_num(&j, "activeProfileIndex", 0);
 	json__key(&j, "shared");
 	json__open(&j, '{');
 	json__key(&j, "frames");

@@ -8,6 +8,17 @@ static void json__value(struct json *j)
 	j->comma = true;
 }
 
+void json__raw(struct json *j)
+{
+	json__value(j);
+}
+
+void json__newline(struct json *j)
+{
+	strbuf__addstr(j->out, j->comma ? ",\n" : "\n");
+	j->comma = false;
+}
+
 void json__open(struct json *j, char bracket)
 {
 	json__value(j);
@@ -23,8 +34,10 @@ void json__close(struct json *j, char bracket)
 
 void json__key(struct json *j, const char *key)
 {
-	json__str(j, key);
-	strbuf__addch(j->out, ':');
+	json__value(j);
+	strbuf__addch(j->out, '"');
+	strbuf__addstr(j->out, key);
+	strbuf__addmem(j->out, "\":", 2);
 	j->comma = false;
 }
 
@@ -42,7 +55,10 @@ void json__str(struct json *j, const char *s)
 void json__num(struct json *j, u128 v)
 {
 	json__value(j);
-	number__dec(j->out, v);
+	if (v <= UINT64_MAX) /* much faster */
+		strbuf__addu(j->out, (uint64_t)v);
+	else
+		number__dec(j->out, v);
 }
 
 void json__signed(struct json *j, s128 v)
@@ -81,4 +97,45 @@ void json__bool(struct json *j, bool v)
 void json__null(struct json *j)
 {
 	json__literal(j, "null");
+}
+
+void json__put_text(struct json *j, const char *key, const char *s, size_t len)
+{
+	json__key(j, key);
+	json__text(j, s, len);
+}
+
+void json__put_str(struct json *j, const char *key, const char *s)
+{
+	json__put_text(j, key, s, strlen(s));
+}
+
+void json__put_num(struct json *j, const char *key, u128 v)
+{
+	json__key(j, key);
+	json__num(j, v);
+}
+
+void json__put_signed(struct json *j, const char *key, s128 v)
+{
+	json__key(j, key);
+	json__signed(j, v);
+}
+
+void json__put_hex(struct json *j, const char *key, uint64_t v)
+{
+	json__key(j, key);
+	json__hex(j, v);
+}
+
+void json__put_bool(struct json *j, const char *key, bool v)
+{
+	json__key(j, key);
+	json__bool(j, v);
+}
+
+void json__put_null(struct json *j, const char *key)
+{
+	json__key(j, key);
+	json__null(j);
 }

@@ -10,144 +10,118 @@
  */
 #include "report/escape.h"
 #include "report/frames.h"
+#include "report/json.h"
 #include "report/names.h"
 #include "report/script_line.h"
 
-/* Appends ,"KEY": */
-static void put_key(struct strbuf *out, const char *key)
+/* Begins a line. */
+static struct json json__begin(struct strbuf *out, const struct script_when *w, unsigned fields)
 {
-	if (out->len && out->buf[out->len - 1] != '{')
-		strbuf__addch(out, ',');
-	strbuf__addch(out, '"');
-	strbuf__addstr(out, key);
-	strbuf__addmem(out, "\":", 2);
-}
+	struct json line = { .out = out }, *j = &line;
 
-static void put_num(struct strbuf *out, const char *key, uint64_t v)
-{
-	put_key(out, key);
-	strbuf__addu(out, v);
-}
-
-static void put_addr(struct strbuf *out, const char *key, uint64_t v)
-{
-	put_key(out, key);
-	strbuf__addch(out, '"');
-	strbuf__addx(out, v);
-	strbuf__addch(out, '"');
-}
-
-static void put_text(struct strbuf *out, const char *key, const char *s, size_t len)
-{
-	put_key(out, key);
-	escape__json(out, s, len);
-}
-
-static void put_word(struct strbuf *out, const char *key, const char *word)
-{
-	put_key(out, key);
-	strbuf__addch(out, '"');
-	strbuf__addstr(out, word);
-	strbuf__addch(out, '"');
-}
-
-static void put_when(struct strbuf *out, const struct script_when *w, unsigned fields)
-{
-	strbuf__addch(out, '{');
+	json__open(j, '{');
 	if (fields & SCRIPT_NUMBER)
-		put_num(out, "n", w->number);
+		json__put_num(j, "n", w->number);
 	if ((fields & SCRIPT_TIME) && w->has_time)
-		put_num(out, "time_ns", w->time_ns);
+		json__put_num(j, "time_ns", w->time_ns);
+	return line;
+}
+
+static void json__end(struct json *j)
+{
+	json__close(j, '}');
+	strbuf__addch(j->out, '\n');
 }
 
 /* ---- sites ---- */
 
-static void put_lua(struct strbuf *out, const struct symtab *st, const struct site *s)
+static void put_lua(struct json *j, const struct symtab *st, const struct site *s)
 {
 	const struct proto *p = &st->protos[s->ref];
 	struct strbuf text = STRBUF_INIT;
 
 	if (p->chunk == STR_NONE) {
-		put_addr(out, "addr", p->addr);
+		json__put_hex(j, "addr", p->addr);
 	} else if (symtab__alias(st, p->chunk)) { /* the text itself would be on each line */
 		names__chunk(st, p, NAME_MEMPROF, &text);
-		put_text(out, "chunk", strbuf__str(&text), text.len);
+		json__put_text(j, "chunk", strbuf__str(&text), text.len);
 	} else {
 		names__chunk(st, p, NAME_RAW, &text);
-		put_text(out, "chunk", strbuf__str(&text), text.len);
+		json__put_text(j, "chunk", strbuf__str(&text), text.len);
 	}
-	put_num(out, "line", s->arg);
+	json__put_num(j, "line", s->arg);
 	if (p->func != STR_NONE) {
 		const struct str *func = strpool__get(&st->strings, p->func);
 
-		put_text(out, "func", func->s, func->len);
+		json__put_text(j, "func", func->s, func->len);
 	}
 	strbuf__exit(&text);
 }
 
-static void put_frame(struct strbuf *out, const struct symtab *st, const struct symbol_frame *f)
+static void put_frame(struct json *j, const struct symtab *st, const struct symbol_frame *f)
 {
 	struct strbuf func = STRBUF_INIT;
 
 	symbolizer__add_func(st->symbolizer, f->func, &func);
-	put_text(out, "func", strbuf__str(&func), func.len);
+	json__put_text(j, "func", strbuf__str(&func), func.len);
 	if (*f->file)
-		put_text(out, "file", f->file, strlen(f->file));
+		json__put_text(j, "file", f->file, strlen(f->file));
 	if (*f->file && f->line)
-		put_num(out, "line", f->line);
-	out->failed |= func.failed;
+		json__put_num(j, "line", f->line);
+	j->out->failed |= func.failed;
 	strbuf__exit(&func);
 }
 
 /* What is known of the code of a C function; what was inlined at its first
  * instruction, the outermost function first. */
-static void put_code(struct strbuf *out, const struct symtab *st, const struct symbol *sym)
+static void put_code(struct json *j, const struct symtab *st, const struct symbol *sym)
 {
 	size_t i;
 
 	if (!sym->n)
 		return;
-	put_frame(out, st, &sym->frames[sym->n - 1]);
+	put_frame(j, st, &sym->frames[sym->n - 1]);
 	if (sym->n < 2)
 		return;
-	put_key(out, "inlined");
+	json__key(j, "inlined");
+	json__open(j, '[');
 	for (i = sym->n - 1; i; i--) {
-		strbuf__addstr(out, i + 1 == sym->n ? "[{" : ",{");
-		put_frame(out, st, &sym->frames[i - 1]);
-		strbuf__addch(out, '}');
+		json__open(j, '{');
+		put_frame(j, st, &sym->frames[i - 1]);
+		json__close(j, '}');
 	}
-	strbuf__addch(out, ']');
+	json__close(j, ']');
 }
 
-static void put_c(struct strbuf *out, const struct symtab *st, const struct site *s)
+static void put_c(struct json *j, const struct symtab *st, const struct site *s)
 {
 	const struct module *m = symtab__module_of(st, s);
 	const struct symbol sym = symtab__symbol_of(st, s);
 	const struct str *path;
 
-	put_addr(out, "addr", s->arg);
+	json__put_hex(j, "addr", s->arg);
 	if (!m)
 		return;
 	path = strpool__get(&st->strings, m->path);
-	put_text(out, "module", path->s, path->len);
-	put_addr(out, "offset", s->arg - m->bias);
-	put_code(out, st, &sym);
+	json__put_text(j, "module", path->s, path->len);
+	json__put_hex(j, "offset", s->arg - m->bias);
+	put_code(j, st, &sym);
 }
 
-static void put_detail(struct strbuf *out, const struct symtab *st, const struct site *s)
+static void put_detail(struct json *j, const struct symtab *st, const struct site *s)
 {
 	switch (s->source) {
 	case LJM_SRC_LUA:
-		put_lua(out, st, s);
+		put_lua(j, st, s);
 		break;
 	case LJM_SRC_C:
-		put_c(out, st, s);
+		put_c(j, st, s);
 		break;
 	case LJM_SRC_TRACE:
-		put_num(out, "trace", st->traces[s->ref].num);
+		json__put_num(j, "trace", st->traces[s->ref].num);
 		break;
 	default:
-		put_word(out, "vmstate", names__vmstate((unsigned)s->arg));
+		json__put_str(j, "vmstate", names__vmstate((unsigned)s->arg));
 	}
 }
 
@@ -155,15 +129,16 @@ static void json__site(const struct symtab *st, uint32_t site, unsigned fields, 
 {
 	const struct site *s = &st->sites[site];
 	struct strbuf text = STRBUF_INIT;
+	struct json members = { .out = out }, *j = &members;
 
 	if (fields & SCRIPT_SOURCE)
-		put_word(out, "source", names__source(s->source));
+		json__put_str(j, "source", names__source(s->source));
 	if (fields & SCRIPT_SYMBOL) {
 		names__site(st, site, NAME_MEMPROF, &text);
-		put_text(out, "symbol", strbuf__str(&text), text.len);
+		json__put_text(j, "symbol", strbuf__str(&text), text.len);
 	}
 	if (fields & SCRIPT_DETAIL)
-		put_detail(out, st, s);
+		put_detail(j, st, s);
 	strbuf__exit(&text);
 }
 
@@ -173,107 +148,114 @@ static void json__event(const struct ljm_event *ev, const struct script_when *wh
 			const struct str *site, const struct strbuf *stack, unsigned fields,
 			struct strbuf *out)
 {
-	put_when(out, when, fields);
+	struct json line = json__begin(out, when, fields), *j = &line;
+
 	if (fields & SCRIPT_EVENT)
-		put_word(out, "event", script__event_name(ev->kind));
-	if (site->len && out->len && out->buf[out->len - 1] != '{')
-		strbuf__addch(out, ',');
-	strbuf__addmem(out, site->s, site->len);
+		json__put_str(j, "event", script__event_name(ev->kind));
+	if (site->len)
+		json__literal(j, site->s);
 	if ((fields & SCRIPT_BLOCK) && ev->kind != LJM_ALLOC) {
-		put_addr(out, "old_addr", ev->old_addr);
-		put_num(out, "old_size", ev->old_size);
+		json__put_hex(j, "old_addr", ev->old_addr);
+		json__put_num(j, "old_size", ev->old_size);
 	}
 	if ((fields & SCRIPT_BLOCK) && ev->kind != LJM_FREE) {
-		put_addr(out, "new_addr", ev->new_addr);
-		put_num(out, "new_size", ev->new_size);
+		json__put_hex(j, "new_addr", ev->new_addr);
+		json__put_num(j, "new_size", ev->new_size);
 	}
-	strbuf__addmem(out, strbuf__str(stack), stack->len);
-	strbuf__addmem(out, "}\n", 2);
+	if (stack->len)
+		json__literal(j, stack->buf);
+	json__end(j);
 }
 
 /* ---- call stacks ---- */
 
 static void json__stack_begin(uint64_t id, struct strbuf *out)
 {
-	strbuf__addf(out, ",\"stack\":%llu,\"frames\":[", (unsigned long long)id);
+	struct json j = { .out = out };
+
+	json__put_num(&j, "stack", id);
+	json__key(&j, "frames");
+	json__open(&j, '[');
 }
 
 static void json__frame(const struct symtab *st, uint32_t site, struct strbuf *out)
 {
 	struct strbuf text = STRBUF_INIT;
+	struct json frame = { .out = out }, *j = &frame;
 
-	strbuf__addch(out, '{');
+	json__open(j, '{');
 	if (site != SITE_NONE)
-		put_word(out, "source", names__source(st->sites[site].source));
+		json__put_str(j, "source", names__source(st->sites[site].source));
 	frame__name(st, site, NAME_TABLE, &text);
-	put_text(out, "func", strbuf__str(&text), text.len);
+	json__put_text(j, "func", strbuf__str(&text), text.len);
 	strbuf__reset(&text);
 	frame__file(st, site, NAME_TABLE, &text);
 	if (text.len)
-		put_text(out, "file", strbuf__str(&text), text.len);
+		json__put_text(j, "file", strbuf__str(&text), text.len);
 	if (frame__line(st, site))
-		put_num(out, "line", frame__line(st, site));
-	strbuf__addch(out, '}');
+		json__put_num(j, "line", frame__line(st, site));
+	json__close(j, '}');
 	strbuf__exit(&text);
 }
 
 /* First lines are 32 bits with a sign in the stream's 64. */
-static void put_line(struct strbuf *out, const char *key, uint64_t line)
+static void put_line(struct json *j, const char *key, uint64_t line)
 {
-	put_key(out, key);
-	strbuf__addf(out, "%lld", (long long)line);
+	json__put_signed(j, key, (int64_t)line);
 }
 
 static void json__symbol(const struct ljm_symbol *sym, const struct script_when *when,
 			 struct strbuf *out)
 {
-	put_when(out, when, ~0u);
-	put_word(out, "event", "symbol");
-	put_word(out, "source", names__source(sym->source));
+	struct json line = json__begin(out, when, ~0u), *j = &line;
+
+	json__put_str(j, "event", "symbol");
+	json__put_str(j, "source", names__source(sym->source));
 	if (sym->source == LJM_SRC_TRACE) {
-		put_num(out, "trace", sym->trace_num);
+		json__put_num(j, "trace", sym->trace_num);
 		if (sym->addr)
-			put_addr(out, "mcode", sym->addr);
-		put_addr(out, "proto_addr", sym->proto_addr);
-		put_line(out, "line", sym->line);
+			json__put_hex(j, "mcode", sym->addr);
+		json__put_hex(j, "proto_addr", sym->proto_addr);
+		put_line(j, "line", sym->line);
 	} else {
-		put_addr(out, "addr", sym->addr);
-		put_text(out, "name", sym->name, sym->name_len);
+		json__put_hex(j, "addr", sym->addr);
+		json__put_text(j, "name", sym->name, sym->name_len);
 		if (sym->source == LJM_SRC_LUA)
-			put_line(out, "line", sym->line);
+			put_line(j, "line", sym->line);
 	}
 	if (sym->has_detail && sym->source == LJM_SRC_LUA) {
-		put_text(out, "func", sym->func_name, sym->func_name_len);
-		put_num(out, "last_line", sym->last_line);
+		json__put_text(j, "func", sym->func_name, sym->func_name_len);
+		json__put_num(j, "last_line", sym->last_line);
 	} else if (sym->has_detail && sym->source == LJM_SRC_TRACE) {
-		put_num(out, "parent", sym->trace_parent);
-		put_num(out, "exit", sym->trace_exit);
-		put_num(out, "root", sym->trace_root);
-		put_num(out, "link", sym->trace_link);
-		put_word(out, "linktype", names__linktype(sym->trace_linktype));
+		json__put_num(j, "parent", sym->trace_parent);
+		json__put_num(j, "exit", sym->trace_exit);
+		json__put_num(j, "root", sym->trace_root);
+		json__put_num(j, "link", sym->trace_link);
+		json__put_str(j, "linktype", names__linktype(sym->trace_linktype));
 	}
-	strbuf__addmem(out, "}\n", 2);
+	json__end(j);
 }
 
 static void json__mark(const struct session_mark *m, const struct script_when *when,
 		       struct strbuf *out)
 {
 	struct script_when w = { when->number, true, m->time_ns };
+	struct json line = json__begin(out, &w, ~0u), *j = &line;
 
-	put_when(out, &w, ~0u);
-	put_word(out, "event", "mark");
-	put_word(out, "kind", script__mark_name(m->kind));
+	json__put_str(j, "event", "mark");
+	json__put_str(j, "kind", script__mark_name(m->kind));
 	if (m->name_len)
-		put_text(out, "name", m->name, m->name_len);
-	strbuf__addmem(out, "}\n", 2);
+		json__put_text(j, "name", m->name, m->name_len);
+	json__end(j);
 }
 
 static void json__lost(uint64_t n, const struct script_when *when, struct strbuf *out)
 {
-	put_when(out, when, ~0u);
-	put_word(out, "event", "lost");
-	put_num(out, "count", n);
-	strbuf__addmem(out, "}\n", 2);
+	struct json line = json__begin(out, when, ~0u), *j = &line;
+
+	json__put_str(j, "event", "lost");
+	json__put_num(j, "count", n);
+	json__end(j);
 }
 
 const struct script_line_ops script_json = {

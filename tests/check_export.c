@@ -402,8 +402,8 @@ START_TEST(test_json)
 
 	assert_has(&o.out, "\"events\":2,\"complete\":true}],\"totals\":{\"live\":80},\"rows\":[\n"
 			   "{\"overhead\":75.00,\"live\":60,\"life\":null,"
-			   "\"symbol\":\"a\\\\xff.lua:3\"}\n"
-			   ",{\"overhead\":25.00,\"live\":20,\"life\":null,"
+			   "\"symbol\":\"a\\\\xff.lua:3\"},\n"
+			   "{\"overhead\":25.00,\"live\":20,\"life\":null,"
 			   "\"symbol\":\"a\\\\xff.lua:2\"}]}\n");
 	output__exit(&o);
 }

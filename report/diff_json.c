@@ -7,12 +7,21 @@
  *	 "rows":[{"key":{"source":"lua","symbol":"app.lua:12"},"function":"parse",
  *	          "sides":[...]}]}
  *
+ * With -g a row has a "tree", whose nodes have the numbers of their parents, which
+ * come before them:
+ *
+ *	"tree":[{"frame":"parse app.lua:12","parent":null,
+ *	         "sides":[{"present":true,"self":0,"value":704},
+ *	                  {"present":true,"self":0,"value":640,"delta":-64}]},...]
+ *
  * A side of a row has "present" and, where there is one, "marks" as well.
  * Whole numbers are exact and may have more than 64 bits.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "report/diff_tree.h"
 #include "report/diff_view.h"
 #include "report/json.h"
 
@@ -110,11 +119,58 @@ static void put_side(const struct diff *d, size_t side, struct json *j)
 	json__close(j, '}');
 }
 
-static void put_row(const struct diff *d, size_t row, struct json *j)
+/* SELF has room for all sides. */
+static void put_node(const struct diff *d, size_t node, struct diff_value *self, struct json *j)
+{
+	const struct diff_trees *t = d->trees;
+	const struct diff_node *n = &t->at[node];
+	const struct diff_value *v = diff_trees__value(d, node);
+	size_t i;
+
+	memset(self, 0, d->n_sides * sizeof(*self));
+	diff__values(d, &t->self[node * d->n_runs], self);
+	json__open(j, '{');
+	json__put_str(j, "frame", strpool__get(&t->labels, n->label)->s);
+	if (n->parent) /* the root is not written */
+		json__put_num(j, "parent", n->parent - 1);
+	else
+		json__put_null(j, "parent");
+	json__key(j, "sides");
+	json__open(j, '[');
+	for (i = 0; i < d->n_sides; i++) {
+		json__open(j, '{');
+		json__put_bool(j, "present", v[i].present);
+		put_amount(d, j, "self", self[i].v);
+		put_amount(d, j, "value", v[i].v);
+		if (i)
+			put_amount(d, j, "delta", diff_value__delta(&v[i], v));
+		json__close(j, '}');
+	}
+	json__close(j, ']');
+	json__close(j, '}');
+}
+
+static int put_tree(const struct diff *d, size_t row, struct json *j)
+{
+	struct diff_value *self = malloc(d->n_sides * sizeof(*self));
+	int err = self ? diff_trees__build(d, row) : diff__no_memory();
+	size_t i;
+
+	json__key(j, "tree");
+	json__open(j, '[');
+	for (i = 1; !err && i < d->trees->n; i++)
+		put_node(d, i, self, j);
+	json__close(j, ']');
+	free(self);
+	return err;
+}
+
+static int put_row(const struct diff *d, size_t row, struct json *j)
 {
 	const struct diff_row *r = &d->rows[row];
 	const struct diff_value *v = diff__value(d, row, 0);
 	size_t i;
+	int err = 0;
 
 	json__open(j, '{');
 	json__key(j, "key");
@@ -136,7 +192,10 @@ static void put_row(const struct diff *d, size_t row, struct json *j)
 		json__close(j, '}');
 	}
 	json__close(j, ']');
+	if (d->trees)
+		err = put_tree(d, row, j);
 	json__close(j, '}');
+	return err;
 }
 
 int diff_view__json(const struct diff *d, struct strbuf *out)
@@ -150,6 +209,7 @@ int diff_view__json(const struct diff *d, struct strbuf *out)
 	const char *per = diff__per(d);
 	struct json j = { .out = out };
 	size_t i;
+	int err = 0;
 
 	json__open(&j, '{');
 	json__put_str(&j, "metric", d->o.metric->name);
@@ -166,12 +226,12 @@ int diff_view__json(const struct diff *d, struct strbuf *out)
 	json__close(&j, ']');
 	json__key(&j, "rows");
 	json__open(&j, '[');
-	for (i = 0; i < d->n_order; i++) {
+	for (i = 0; !err && i < d->n_order; i++) {
 		json__newline(&j);
-		put_row(d, d->order[i], &j);
+		err = put_row(d, d->order[i], &j);
 	}
 	json__close(&j, ']');
 	json__close(&j, '}');
 	strbuf__addch(out, '\n');
-	return 0;
+	return err;
 }

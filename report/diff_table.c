@@ -350,6 +350,26 @@ static void markdown__totals(const struct diff *d, struct strbuf *out)
 	}
 }
 
+/* The trees of the rows as a block of text.  No line begins with a name, so none
+ * can end the block. */
+static int markdown__trees(const struct diff *d, struct strbuf *out)
+{
+	size_t i, j;
+	int err = 0;
+
+	strbuf__addstr(out, "```\n");
+	for (i = 0; !err && i < d->n_order; i++) {
+		for (j = 0; j < d->o.keys.n; j++) {
+			strbuf__addstr(out, j ? "  " : "    ");
+			diff__put_key(d, d->order[i], j, out);
+		}
+		strbuf__addch(out, '\n');
+		err = diff_tree__put(d, d->order[i], false, out);
+	}
+	strbuf__addstr(out, "```\n\n");
+	return err;
+}
+
 int diff_view__markdown(const struct diff *d, struct strbuf *out)
 {
 	struct grid g = { 0 };
@@ -361,6 +381,8 @@ int diff_view__markdown(const struct diff *d, struct strbuf *out)
 			grid__print_markdown(&g, out);
 			strbuf__addch(out, '\n');
 		}
+		if (d->n_order && d->trees)
+			err = markdown__trees(d, out);
 		diff__put_rest(d, "", out);
 	}
 	grid__exit(&g);

@@ -49,12 +49,13 @@ static bool node__counts(const struct printer *p, const struct diff_node *node)
 	return node->changed || p->d->o.all || p->d->o.compute == DIFF_WDIFF;
 }
 
+/* What did not change has been asked for. */
 static bool node__is_large(const struct printer *p, const struct diff_node *node)
 {
 	double all = p->t->at[0].weight;
 
 	return node__counts(p, node) &&
-	       (!all || 100.0 * node->weight / all >= p->d->o.tree.min_percent);
+	       (!node->changed || !all || 100.0 * node->weight / all >= p->d->o.tree.min_percent);
 }
 
 /* The next sibling from NODE on that is printed; NULL: none. */
@@ -247,13 +248,15 @@ static const struct diff_node *put_stem(struct printer *p)
 	return node;
 }
 
-/* The width that all amounts have. */
+/* The width of the amounts that are printed. */
 static void printer__measure(struct printer *p)
 {
 	size_t i, width;
 
 	for (i = 1; i < p->t->n; i++) {
-		if (!node__is_large(p, &p->t->at[i]))
+		const struct diff_node *node = &p->t->at[i];
+
+		if (!node__is_large(p, node) || only_child(p, &p->t->at[node->parent]))
 			continue;
 		strbuf__reset(&p->amount);
 		put_amounts(p->d, diff_trees__value(p->d, i), false, &p->amount);

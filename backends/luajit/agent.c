@@ -345,18 +345,6 @@ bool agent_revive(struct agent_vm *vm)
 
 /* ---- a VM's recording ---- */
 
-/* The tables that lead to the names of C functions.  The registry holds both
- * until the state is closed. */
-static void find_tables(struct agent_vm *vm)
-{
-	const struct lj_api *api = vm->api;
-
-	vm->registry = api->lua_topointer(vm->L, LUA_REGISTRYINDEX);
-	api->lua_getfield(vm->L, LUA_REGISTRYINDEX, "_LOADED");
-	vm->loaded = api->lua_type(vm->L, -1) == LUA_TTABLE ? api->lua_topointer(vm->L, -1) : NULL;
-	api->lua_settop(vm->L, -2);
-}
-
 static struct agent_vm *vm_of(const struct lj_api *api, lua_State *L)
 {
 	void *ud;
@@ -382,7 +370,8 @@ static struct agent_vm *start_locked(struct agent_lib *lib, lua_State *L)
 		return NULL;
 	vm->g = g;
 	vm->L = lj_main_thread(&lib->lay, g);
-	find_tables(vm);
+	/* It leads to the names of C functions, and is there until the end. */
+	vm->registry = vm->api->lua_topointer(vm->L, LUA_REGISTRYINDEX);
 	if (!begin_recording(vm, atomic_load(vm->epoch))) {
 		vm_unmap(vm);
 		return NULL;
@@ -461,7 +450,7 @@ void agent__close(struct agent_vm *vm, struct lua_State *L)
 	agent__mark(vm, SESSION_MARK_CLOSE, "");
 	if (*vm->alive && vm->out.ring && !vm->shut)
 		producer__check(&vm->out);
-	vm->loaded = vm->registry = NULL; /* they are freed in any order now */
+	vm->registry = NULL; /* what it leads to is freed in any order now */
 	vm->closing = true;
 }
 

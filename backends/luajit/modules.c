@@ -249,7 +249,7 @@ static bool tell_name(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid)
 	const char *name = lj_builtins__name(vm->builtins, ffid, addr);
 	uint64_t words[2] = { (uint64_t)(uintptr_t)addr };
 
-	if (!name && lj_name__find(&vm->lay, vm->loaded, vm->registry, addr, found))
+	if (!name && vm->registry && lj_name__find(&vm->lay, vm->registry, addr, found))
 		name = found;
 	if (!name)
 		return true;

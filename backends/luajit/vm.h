@@ -39,7 +39,7 @@ struct agent_vm {
 	struct stacks *stacks; /* NULL: not recorded */
 
 	lua_State *L; /* main thread */
-	const void *loaded, *registry; /* tables that lead to named functions, or NULL */
+	const void *registry; /* the table that leads to named functions, or NULL */
 	const struct lj_builtins *builtins;
 	uint32_t unloads_seen;
 	const struct agent_lib *lib;

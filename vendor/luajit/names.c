@@ -222,25 +222,53 @@ static void spell(const struct search *s, int depth, bool method, char name[LJ_N
 	}
 }
 
-static bool search_root(struct search *s, const void *root, bool method, char name[LJ_NAME_MAX])
+/* The table under KEY of TAB, or NULL. */
+static const uint8_t *table_under(const struct search *s, const uint8_t *tab, const char *key)
+{
+	const struct lj_layout *lay = s->lay;
+	uint32_t n = lj_u32(tab, lay->tab_hmask) + 1, i;
+
+	for (i = 0; i < n; i++) {
+		const uint8_t *node = slot(lay, tab, i);
+
+		if (lj_u64(node, 8) >> 47 == lay->tag_str &&
+		    lj_u64(node, 0) >> 47 == lay->tag_tab &&
+		    key_is(s, LJ_PTR(lj_u64(node, 8)), key))
+			return LJ_PTR(lj_u64(node, 0));
+	}
+	return NULL;
+}
+
+static bool search_root(struct search *s, const uint8_t *root, unsigned limit, bool method,
+			char name[LJ_NAME_MAX])
 {
 	int depth;
 
-	s->slots = SLOTS_MAX;
-	for (s->limit = 0; root && s->limit <= DEPTH_MAX; s->limit++) {
-		depth = search_table(s, root, 0);
-		if (depth < 0)
-			continue;
+	s->limit = limit;
+	depth = root ? search_table(s, root, 0) : -1;
+	if (depth >= 0)
 		spell(s, depth, method, name);
-		return true;
-	}
-	return false;
+	return depth >= 0;
 }
 
-bool lj_name__find(const struct lj_layout *lay, const void *loaded, const void *registry,
-		   const void *f, char name[LJ_NAME_MAX])
+/* The shortest name wins.  Of two that are as short, a module's own name for
+ * its function is better than that of a global, but a path from a global is
+ * better than one through a module: vim.api.f, not vim.shared.api.f. */
+bool lj_name__find(const struct lj_layout *lay, const void *registry, const void *f,
+		   char name[LJ_NAME_MAX])
 {
-	struct search s = { .lay = lay, .f = f };
+	struct search s = { .lay = lay, .f = f, .slots = SLOTS_MAX };
+	const uint8_t *loaded = table_under(&s, registry, "_LOADED");
+	const uint8_t *globals = loaded ? table_under(&s, loaded, "_G") : NULL;
+	unsigned limit;
 
-	return search_root(&s, loaded, false, name) || search_root(&s, registry, true, name);
+	for (limit = 0; loaded && limit <= DEPTH_MAX; limit++)
+		if (search_root(&s, limit < 2 ? loaded : globals, limit, false, name) ||
+		    search_root(&s, limit < 2 ? globals : loaded, limit, false, name))
+			return true;
+	s.slots = SLOTS_MAX;
+	for (limit = 0; limit <= DEPTH_MAX; limit++)
+		if (search_root(&s, registry, limit, true, name))
+			return true;
+	return false;
 }

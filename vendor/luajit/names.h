@@ -32,9 +32,9 @@ uint32_t lj_builtins__ffid(const struct lj_builtins *b, const char *name);
 const char *lj_builtins__name(const struct lj_builtins *b, uint32_t ffid, const void *f);
 
 /* Writes the name of C function F into NAME, found in the tables that hang
- * off ROOTS: package.loaded and the registry.  Only reads memory, so it may
+ * off the registry: package.loaded, globals, metatables.  Only reads memory, so it may
  * be called from an allocator; looks at a bounded number of table slots. */
-bool lj_name__find(const struct lj_layout *lay, const void *loaded, const void *registry,
-		   const void *f, char name[LJ_NAME_MAX]);
+bool lj_name__find(const struct lj_layout *lay, const void *registry, const void *f,
+		   char name[LJ_NAME_MAX]);
 
 #endif

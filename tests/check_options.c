@@ -25,6 +25,11 @@ static int note(const struct option *opt, const char *arg, bool unset)
 	return 0;
 }
 
+static bool is_kind(const char *word)
+{
+	return !strcmp(word, "caller") || !strcmp(word, "callee");
+}
+
 static const struct option table[] = {
 	OPT_GROUP("Output"),
 	OPT_BOOL('q', "quiet", &quiet, "print nothing"),
@@ -37,6 +42,8 @@ static const struct option table[] = {
 	OPT_CALLBACK('g', "graph", NULL, NULL, "call graph", note),
 	{ .type = OPT_CALLBACK, .letter = 'H', .name = "header", .arg = "WHAT", .callback = note,
 	  .optional_arg = true, .no_negate = true, .help = "print the header" },
+	{ .type = OPT_CALLBACK, .letter = 'k', .name = "kind", .arg = "KIND", .callback = note,
+	  .optional_arg = true, .takes = is_kind, .help = "which end is the root" },
 	{ .type = OPT_BOOL, .name = "header-only", .value = &color, .no_negate = true,
 	  .help = "print the header and nothing else" },
 	OPT_END()
@@ -131,6 +138,32 @@ START_TEST(test_prefix)
 	ck_assert_str_eq(err__msg(), "option '--head' is ambiguous: '--header' or '--header-only'");
 	ck_assert_int_eq(parse("--co", 0), -EINVAL);
 	ck_assert_str_eq(err__msg(), "option '--co' is ambiguous: '--color' or '--compression-level'");
+}
+END_TEST
+
+/* An optional argument that can be told from what else may follow. */
+static const struct {
+	const char *line, *called;
+	int n; /* arguments left */
+} taken[] = {
+	{ "-k", "kind none 0", 0 },
+	{ "-k caller", "kind caller 0", 0 },
+	{ "-k caller file", "kind caller 0", 1 },
+	{ "-k file", "kind none 0", 1 },
+	{ "-k -q", "kind none 0", 0 },
+	{ "-kcallee", "kind callee 0", 0 },
+	{ "-qk callee", "kind callee 0", 0 },
+	{ "-kq", "kind none 0", 0 },
+	{ "--kind caller", "kind caller 0", 0 },
+	{ "--kind=other", "kind other 0", 0 }, /* it is said, so it is taken */
+	{ "--kind file", "kind none 0", 1 },
+	{ "--no-kind", "kind none 1", 0 },
+};
+
+START_TEST(test_takes)
+{
+	ck_assert_int_eq(parse(taken[_i].line, 0), taken[_i].n);
+	ck_assert_str_eq(called, taken[_i].called);
 }
 END_TEST
 
@@ -368,6 +401,7 @@ int main(void)
 	tcase_add_test(parsing, test_negated);
 	tcase_add_test(parsing, test_prefix);
 	tcase_add_test(parsing, test_optional);
+	tcase_add_loop_test(parsing, test_takes, 0, sizeof(taken) / sizeof(taken[0]));
 	tcase_add_test(parsing, test_arguments);
 	tcase_add_test(parsing, test_stop);
 	tcase_add_loop_test(parsing, test_number, 0, COUNT(numbers));

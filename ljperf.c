@@ -7,6 +7,7 @@
 #include "ljperf.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -160,6 +161,28 @@ static int list_options(const char *name)
 	return cmd ? cmd->run(2, argv) : EXIT_LJPERF;
 }
 
+/* ---- the Lua module ---- */
+
+/* What package.cpath needs for require "ljperf": in the build folder the module
+ * is beside us. */
+static int print_cpath(void)
+{
+	static const char module[] = "ljperf.so";
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof(module));
+	char *slash = n > 0 ? memrchr(path, '/', (size_t)n) : NULL;
+
+	if (slash) {
+		memcpy(slash + 1, module, sizeof(module));
+		if (access(path, R_OK) == 0) {
+			printf("%.*s/?.so\n", (int)(slash - path), path);
+			return EXIT_SUCCESS;
+		}
+	}
+	puts(LJPERF_LUADIR "/?.so");
+	return EXIT_SUCCESS;
+}
+
 /* ---- main ---- */
 
 static int run(int argc, const char **argv)
@@ -174,6 +197,8 @@ static int run(int argc, const char **argv)
 		return list_commands();
 	if (!strcmp(argv[1], "--list-opts"))
 		return list_options(argc > 2 ? argv[2] : NULL);
+	if (!strcmp(argv[1], "--cpath"))
+		return print_cpath();
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))
 		argv[1] = "help";
 	else if (!strcmp(argv[1], "-v") || !strcmp(argv[1], "--version"))

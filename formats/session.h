@@ -152,6 +152,7 @@ struct session_writer_opts {
 	int level; /* zstd level; 0: default of ljperf */
 	size_t batch_bytes; /* 0: 1 MiB of stream */
 	bool stacks; /* write the stack of each allocation and reallocation */
+	bool raw; /* the plain stream, and nothing that stands beside it */
 };
 
 /* Writes the header frame to FD (not closed).  Order of calls is the order of

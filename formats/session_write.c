@@ -43,7 +43,7 @@ struct session_writer {
 	uint64_t vmstate, vmstate_count; /* the open run */
 	uint64_t time_ns;
 	bool has_time;
-	bool stacks;
+	bool stacks, raw;
 	uint64_t last_stack; /* of this batch: ids are written as differences */
 
 	ZSTD_CCtx *cctx;
@@ -181,6 +181,11 @@ static int end_batch(struct session_writer *w)
 	int err;
 
 	end_vmstate_run(w);
+	if (w->raw) {
+		err = write_all(w, w->buf, w->len);
+		next_batch(w);
+		return err;
+	}
 	put_index(w);
 	session_kind__put(&w->plain, SESSION_SIDE);
 	side_writer__finish(&w->side, &w->batch, &w->plain);
@@ -396,7 +401,7 @@ int session_writer__finish(struct session_writer *w, const struct session_footer
 	w->finished = true;
 	w->buf[w->len++] = LJM_END;
 	err = end_batch(w);
-	if (err)
+	if (err || w->raw)
 		return err;
 	w->total.peak = clamp(w->peak);
 	w->total.bytes_new = clamp(w->bytes_new);
@@ -479,6 +484,8 @@ void session_writer__hurry(struct session_writer *w, bool hurry)
 
 static int put_header(struct session_writer *w, const struct session_header *h)
 {
+	if (w->raw)
+		return 0;
 	session_kind__put(&w->plain, SESSION_HEADER);
 	session_header__put(&w->plain, h);
 	if (w->plain.len > SESSION_SECTIONS_MAX)
@@ -515,6 +522,7 @@ struct session_writer *session_writer__new(int fd, const struct session_header *
 	}
 	w->fd = fd;
 	w->stacks = opts->stacks;
+	w->raw = opts->raw;
 	w->heap = w->peak = h->heap_start;
 	if (put_header(w, h)) {
 		session_writer__delete(w);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "ljperf.h"
+#include "record/collect.h"
 #include "record/collector.h"
 #include "record/endline.h"
 #include "record/launch.h"
@@ -262,7 +263,7 @@ static int run(struct collector *c, struct launch *l)
 {
 	char spec[256];
 	const char *agent = launch__agent();
-	int err, status;
+	int err;
 
 	block_writing_signals(&l->mask);
 	err = wire__open(&c->wire);
@@ -291,13 +292,13 @@ static int run(struct collector *c, struct launch *l)
 	raise_file_limit();
 	collector__run(c);
 	err = endline__print(c, rec.quiet, rec.oracle);
-	status = exit_status(c);
-	return status ? status : err;
+	return err ? err : exit_status(c);
 }
 
 static int record(struct launch *l, int n, const char **args)
 {
 	struct collector c = { .opts = { .output = rec.output,
+					 .output_fd = -1,
 					 .level = (int)rec.level,
 					 .argv = args,
 					 .argc = (size_t)n },
@@ -376,6 +377,8 @@ int cmd_record(int argc, const char **argv)
 	bool dashdash = false;
 	int n;
 
+	if (argc > 1 && strcmp(argv[1], "--collect") == 0)
+		return collect__run(argc - 2, argv + 2);
 	rec.output = DEFAULT_OUTPUT;
 	rec.event = "alloc";
 	rec.final_gc = rec.inherit = true;

@@ -208,6 +208,8 @@ static void process_ended(struct collector *c, struct process *p)
 		reap(c);
 	else
 		end_streams(c, p->pid, &unknown);
+	if (p->pid == c->owner)
+		c->stopped = true;
 }
 
 /* ---- signals ---- */
@@ -354,7 +356,7 @@ static bool is_over(struct collector *c)
 {
 	unsigned n;
 
-	if (c->stopped)
+	if (c->stopped || (c->owner && c->wire.sock < 0))
 		return true;
 	if (!c->target_ended)
 		return false;
@@ -386,6 +388,8 @@ void collector__run(struct collector *c)
 	struct stream *s;
 
 	c->last = &c->streams;
+	if (c->owner)
+		processes__find(&c->processes, c->owner);
 	c->fds = c->fds_few;
 	c->fds_room = sizeof(c->fds_few) / sizeof(c->fds_few[0]);
 	while (!is_over(c)) {

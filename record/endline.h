@@ -6,8 +6,8 @@
 
 #include "record/collector.h"
 
-/* 0, or EXIT_LJPERF when no VM was seen: never an empty success.  What could
- * not be recorded of one is told, and is no failure of the program's. */
+/* 0, or EXIT_LJPERF when nothing was recorded: never an empty success.  What
+ * went wrong later is told, and is no failure of the program's. */
 int endline__print(const struct collector *c, bool quiet, bool oracle);
 
 #endif

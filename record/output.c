@@ -76,6 +76,13 @@ int output__open(const char *output, pid_t pid, unsigned number, bool first, cha
 	return err ? err : open_new(*path);
 }
 
+int output__open_memprof(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	return fd >= 0 ? fd : err__errno(errno, "cannot create '%s'", path);
+}
+
 /* Only making a file shows whether one can be made (a folder of /proc looks
  * writable); it goes again, so that nothing is there if the target fails to
  * start. */

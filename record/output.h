@@ -14,6 +14,9 @@
  * freed by the caller; or a negative errno with err__msg(). */
 int output__open(const char *output, pid_t pid, unsigned number, bool first, char **path);
 
+/* Opens PATH as misc.memprof does: what is there is written over. */
+int output__open_memprof(const char *path);
+
 /* Whether a file could be made there; tells before the target starts. */
 int output__check(const char *output);
 

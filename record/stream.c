@@ -236,7 +236,9 @@ static int map_ring(struct stream *s, int memfd)
 static int open_writer(struct stream *s, const struct stream_opts *opts, const struct stream_vm *vm)
 {
 	const struct agent_hello *hello = vm->hello;
-	struct session_writer_opts wopts = { .level = opts->level, .stacks = hello->stacks != 0 };
+	struct session_writer_opts wopts = { .level = opts->level,
+					     .stacks = hello->stacks != 0 && !opts->raw,
+					     .raw = opts->raw };
 	struct session_header h = {
 		.argv = opts->argv,
 		.argc = opts->argc,
@@ -301,7 +303,12 @@ static int start(struct stream *s, const struct stream_opts *opts, const struct 
 
 	if (err)
 		return err;
-	s->fd = output__open(opts->output, vm->pid, vm->number, vm->first, &s->path);
+	if (opts->output_fd >= 0) {
+		s->fd = opts->output_fd;
+		s->path = strdup(opts->output);
+	} else {
+		s->fd = output__open(opts->output, vm->pid, vm->number, vm->first, &s->path);
+	}
 	if (s->fd < 0)
 		return s->fd;
 	err = open_writer(s, opts, vm);

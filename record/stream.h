@@ -35,6 +35,8 @@ struct stream {
 /* What all streams of one recording share. */
 struct stream_opts {
 	const char *output; /* file of the first VM */
+	int output_fd; /* it is open already; -1: it is not */
+	bool raw; /* it gets the plain stream */
 	int level; /* of zstd, 0: default */
 	const char *const *argv; /* of the program that was started */
 	size_t argc;

@@ -112,6 +112,14 @@ static void open_listener(struct wire *w)
 	}
 }
 
+int wire__open_at(struct wire *w, int sock)
+{
+	w->sock = sock;
+	w->target_sock = w->listener = -1;
+	want_credentials(sock);
+	return open_control(w);
+}
+
 int wire__open(struct wire *w)
 {
 	int err = open_control(w);
@@ -237,26 +245,27 @@ int wire__accept(const struct wire *w)
 	return fd;
 }
 
-/* The descriptor of the control page goes with an answer that says nothing. */
-static bool send_control(const struct wire *w, int fd)
+bool wire__answer(const struct wire *w, int fd, int errnum)
 {
-	char byte = 0;
-	struct iovec iov = { &byte, 1 };
+	int32_t err = errnum;
+	struct iovec iov = { &err, sizeof(err) };
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control = { 0 };
-	struct msghdr hdr = { .msg_iov = &iov,
-			      .msg_iovlen = 1,
-			      .msg_control = &control,
-			      .msg_controllen = sizeof(control.bytes) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&hdr);
+	struct msghdr hdr = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *c;
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &w->control_fd, sizeof(int));
-	return sendmsg(fd, &hdr, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+	if (!err) {
+		hdr.msg_control = &control;
+		hdr.msg_controllen = sizeof(control.bytes);
+		c = CMSG_FIRSTHDR(&hdr);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &w->control_fd, sizeof(int));
+	}
+	return sendmsg(fd, &hdr, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(err);
 }
 
 /* Compared whole, whatever its beginning: the time tells nothing. */
@@ -277,5 +286,5 @@ bool wire__admit(const struct wire *w, int fd, const struct wire_msg *msg)
 	if (msg->kind != MSG_TOKEN || !w->token[0])
 		return false;
 	memcpy(secret, msg->u.note.text, strnlen(msg->u.note.text, sizeof(secret) - 1));
-	return same_secret(secret, w->token) && send_control(w, fd);
+	return same_secret(secret, w->token) && wire__answer(w, fd, 0);
 }

@@ -28,6 +28,8 @@ struct wire_msg {
 
 /* Opens all of it.  0 or a negative errno with err__msg(). */
 int wire__open(struct wire *w);
+/* The same for one program that has the other end of SOCK already. */
+int wire__open_at(struct wire *w, int sock);
 void wire__close(struct wire *w);
 
 /* Value of LJPERF_AGENT for a process that inherits the two descriptors. */
@@ -36,6 +38,10 @@ void wire__spec(const struct wire *w, char *buf, size_t len);
 /* Takes one message.  1; 0 when there is none now; -1 when there never will be
  * one again. */
 int wire__receive(int sock, struct wire_msg *msg);
+
+/* Answers the program at FD: 0 with the control page, or why there is no
+ * recording. */
+bool wire__answer(const struct wire *w, int fd, int errnum);
 
 /* The next connection to the listener, which has not shown its secret yet. */
 int wire__accept(const struct wire *w);

@@ -55,8 +55,16 @@ static void in_parent(void)
 static void in_child(void)
 {
 	pthread_mutex_unlock(&agent.lock);
-	if (agent.channel.control->inherit && atomic_load(&agent.n_vms))
+	if (agent.joined && agent.channel.control->inherit && atomic_load(&agent.n_vms))
 		channel__note(&agent.channel, MSG_FORKED, "");
+}
+
+static void watch_forks(void)
+{
+	static atomic_flag done = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set(&done))
+		pthread_atfork(before_fork, in_parent, in_child);
 }
 
 /* ---- joining ---- */
@@ -76,7 +84,7 @@ int agent__join(const char *spec)
 	agent_notice__init();
 	channel__set_inherit(&agent.channel, agent.channel.control->inherit);
 	channel__note(&agent.channel, MSG_LOADED, "");
-	pthread_atfork(before_fork, in_parent, in_child);
+	watch_forks();
 	return 0;
 }
 
@@ -145,12 +153,14 @@ static void vm_unmap(struct agent_vm *vm)
 		producer__exit(&vm->out);
 	if (vm->stacks)
 		munmap(vm->stacks, sizeof(*vm->stacks));
+	if (vm->channel == &vm->own_channel)
+		channel__close(&vm->own_channel);
 	munmap(vm, sizeof(*vm));
 }
 
 static bool map_stacks(struct agent_vm *vm)
 {
-	const struct control *page = agent.channel.control;
+	const struct control *page = vm->channel->control;
 	struct stacks *s;
 
 	if (!page->stacks)
@@ -166,7 +176,7 @@ static bool map_stacks(struct agent_vm *vm)
 	return true;
 }
 
-static struct agent_vm *vm_map(const struct agent_lib *lib)
+static struct agent_vm *vm_map(const struct agent_lib *lib, const struct channel *own)
 {
 	struct agent_vm *vm =
 		mmap(NULL, sizeof(*vm), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -179,6 +189,9 @@ static struct agent_vm *vm_map(const struct agent_lib *lib)
 		return why_not("cannot watch for forks", errno);
 	}
 	vm->lib = lib;
+	if (own)
+		vm->own_channel = *own;
+	vm->channel = own ? &vm->own_channel : &agent.channel;
 	vm->lay = lib->lay;
 	vm->api = &lib->api;
 	vm->builtins = &lib->builtins;
@@ -186,8 +199,8 @@ static struct agent_vm *vm_map(const struct agent_lib *lib)
 		vm_unmap(vm);
 		return why_not("no memory for call stacks", errno);
 	}
-	vm->epoch = &agent.channel.control->epoch;
-	vm->oracle = agent.channel.control->oracle;
+	vm->epoch = &vm->channel->control->epoch;
+	vm->oracle = vm->channel->control->oracle;
 	vm->clock_countdown = 1;
 	vm->min_described = vm->lay.pt_size + 8;
 	if (vm->lay.has_traces && vm->lay.t_minsize < vm->min_described)
@@ -223,7 +236,7 @@ static void fill_hello(struct agent_vm *vm)
 	hello->start_wall_ns = clock_ns(CLOCK_REALTIME);
 	hello->heap_start = heap_size(vm);
 	hello->probe_ns = vm->lay.probe_ns;
-	hello->stacks = agent.channel.control->stacks;
+	hello->stacks = vm->channel->control->stacks;
 	memcpy(hello->vm_version, vm->lay.version, sizeof(vm->lay.version));
 	memcpy(hello->vm_path, vm->lib->path, sizeof(hello->vm_path));
 	memcpy(hello->vm_build_id, vm->lib->build_id, sizeof(hello->vm_build_id));
@@ -233,21 +246,21 @@ static void fill_hello(struct agent_vm *vm)
 /* Gives the collector a new ring.  Its memfd is not needed here any more. */
 static bool connect_ring(struct agent_vm *vm)
 {
-	int memfd = producer__init(&vm->out, agent.channel.control->ring_bytes,
-				   atomic_load(&agent.channel.fd));
+	const struct control *page = vm->channel->control;
+	int memfd = producer__init(&vm->out, page->ring_bytes, atomic_load(&vm->channel->fd));
 	int err;
 
 	if (memfd < 0)
 		return why_not("cannot make the ring", -memfd);
-	vm->out.drop = agent.channel.control->drop;
+	vm->out.drop = page->drop;
 	fill_hello(vm);
-	err = channel__send(&agent.channel, &vm->hello, sizeof(vm->hello), memfd);
+	err = channel__send(vm->channel, &vm->hello, sizeof(vm->hello), memfd);
 	close(memfd);
 	if (err) {
 		producer__exit(&vm->out);
 		return why_not("cannot reach the collector", -err);
 	}
-	producer__watch(&vm->out, atomic_load(&agent.channel.fd)); /* it may be a new one */
+	producer__watch(&vm->out, atomic_load(&vm->channel->fd)); /* it may be a new one */
 	return true;
 }
 
@@ -297,7 +310,7 @@ static bool revive(struct agent_vm *vm, uint32_t epoch)
 
 	if (vm->shut)
 		return false;
-	if (forked && (vm->closing || !agent.channel.control->inherit)) {
+	if (forked && (vm->closing || !vm->channel->control->inherit)) {
 		vm->shut = true;
 		return false;
 	}
@@ -352,7 +365,7 @@ static struct agent_vm *vm_of(const struct lj_api *api, lua_State *L)
 	return api->lua_getallocf(L, &ud) == agent_hook ? ud : NULL;
 }
 
-static struct agent_vm *start_locked(struct agent_lib *lib, lua_State *L)
+static struct agent_vm *start_locked(struct agent_lib *lib, lua_State *L, const struct channel *own)
 {
 	struct agent_vm *vm;
 	char why[256];
@@ -365,7 +378,7 @@ static struct agent_vm *start_locked(struct agent_lib *lib, lua_State *L)
 		snprintf(agent.why, sizeof(agent.why), "this LuaJIT cannot be recorded: %s", why);
 		return NULL;
 	}
-	vm = vm_map(lib);
+	vm = vm_map(lib, own);
 	if (!vm)
 		return NULL;
 	vm->g = g;
@@ -382,12 +395,12 @@ static struct agent_vm *start_locked(struct agent_lib *lib, lua_State *L)
 	return vm;
 }
 
-struct agent_vm *agent__start(struct lua_State *L, const void *code)
+static struct agent_vm *start(lua_State *L, const void *code, const struct channel *own)
 {
 	struct agent_lib *lib = agent_lib__of(code);
 	struct agent_vm *vm = NULL;
 
-	if (!agent.joined || !lib || !agent_lib__probe(lib)) {
+	if (!lib || !agent_lib__probe(lib)) {
 		snprintf(agent.why, sizeof(agent.why), "%s",
 			 lib ? lib->why : "no memory for recording");
 		return NULL;
@@ -395,9 +408,25 @@ struct agent_vm *agent__start(struct lua_State *L, const void *code)
 	pthread_mutex_lock(&agent.lock);
 	vm = vm_of(&lib->api, L);
 	if (!vm)
-		vm = start_locked(lib, L);
+		vm = start_locked(lib, L, own);
 	pthread_mutex_unlock(&agent.lock);
 	return vm;
+}
+
+struct agent_vm *agent__start(struct lua_State *L, const void *code)
+{
+	return start(L, code, NULL);
+}
+
+struct agent_vm *agent_start_alone(lua_State *L, const void *code, const struct channel *own)
+{
+	watch_forks();
+	return start(L, code, own);
+}
+
+int agent_vm_socket(const struct agent_vm *vm)
+{
+	return atomic_load(&vm->channel->fd);
 }
 
 struct agent_vm *agent__find(struct lua_State *L, const void *code)
@@ -436,7 +465,7 @@ static int collect(lua_State *L)
  * others, is silent about it, and so is this. */
 static void final_collection(struct agent_vm *vm, lua_State *L)
 {
-	if (!agent_is_recorded(vm) || !agent.channel.control->final_gc || !lj_can_run(&vm->lay, L))
+	if (!agent_is_recorded(vm) || !vm->channel->control->final_gc || !lj_can_run(&vm->lay, L))
 		return;
 	collecting = vm->api;
 	if (vm->api->lua_cpcall(L, collect, NULL) == 0)
@@ -471,6 +500,8 @@ void agent_detach(struct agent_vm *vm)
 		return;
 	if (vm->out.ring)
 		atomic_store(&vm->out.ring->gone, RING_CLOSED);
+	if (vm->channel == &vm->own_channel)
+		channel__hang_up(&vm->own_channel);
 	if (!ours)
 		return; /* another allocator was put over ours, and calls it still */
 	pthread_mutex_lock(&agent.lock);

@@ -98,11 +98,12 @@ static int send_note(int sock, enum agent_msg kind, const char *text)
 	return send_on(sock, &note, sizeof(note), -1);
 }
 
-/* The answer is the control page's descriptor; -1 when there is none. */
+/* The collector's answer: an error number, or 0 with the control page's
+ * descriptor attached.  The descriptor, or -errno. */
 static int receive_control(int sock)
 {
-	char byte;
-	struct iovec iov = { &byte, 1 };
+	int32_t err = EPROTO;
+	struct iovec iov = { &err, sizeof(err) };
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -115,14 +116,15 @@ static int receive_control(int sock)
 	struct cmsghdr *c;
 	int fd = -1;
 
-	if (poll(&pfd, 1, STALL_MS) <= 0 ||
-	    recvmsg(sock, &hdr, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != 1)
-		return -1;
+	if (poll(&pfd, 1, STALL_MS) <= 0)
+		return -ETIMEDOUT;
+	if (recvmsg(sock, &hdr, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != sizeof(err))
+		return -EPROTO; /* it has ended */
 	c = CMSG_FIRSTHDR(&hdr);
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
 	    c->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(&fd, CMSG_DATA(c), sizeof(int));
-	return fd;
+	return fd >= 0 ? fd : -(err ? err : EPROTO);
 }
 
 /* A connection of our own, instead of what we inherited. */
@@ -136,10 +138,10 @@ static int reconnect(struct channel *ch)
 	if (sock < 0)
 		return sock;
 	err = send_note(sock, MSG_TOKEN, ch->token);
-	fd = err ? -1 : receive_control(sock);
+	fd = err ? err : receive_control(sock);
 	if (fd < 0) {
 		close(sock);
-		return err ? err : -EPROTO;
+		return fd;
 	}
 	if (!ch->control)
 		err = map_control(ch, fd);
@@ -197,6 +199,39 @@ int channel__open(struct channel *ch, const char *spec)
 	atomic_store(&ch->inode, inode_of(fd));
 	atomic_store(&ch->fd, fd);
 	return map_control(ch, ch->control_fd);
+}
+
+int channel__adopt(struct channel *ch, int sock)
+{
+	int fd, err;
+
+	memset(ch, 0, sizeof(*ch));
+	ch->control_fd = -1;
+	atomic_store(&ch->fd, sock);
+	atomic_store(&ch->inode, inode_of(sock));
+	fd = receive_control(sock);
+	if (fd < 0)
+		return fd;
+	err = map_control(ch, fd);
+	close(fd);
+	return err;
+}
+
+/* The number may be another file's by now. */
+void channel__hang_up(struct channel *ch)
+{
+	int fd = atomic_exchange(&ch->fd, -1);
+
+	if (fd >= 0 && inode_of(fd) == atomic_load(&ch->inode))
+		close(fd);
+}
+
+void channel__close(struct channel *ch)
+{
+	channel__hang_up(ch);
+	if (ch->control)
+		munmap((void *)(uintptr_t)ch->control, sizeof(*ch->control));
+	ch->control = NULL;
 }
 
 int channel__send(struct channel *ch, const void *msg, size_t len, int fd)

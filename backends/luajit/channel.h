@@ -23,6 +23,12 @@ struct channel {
 /* Joins the recording of SPEC.  0, or -errno: there is none any more. */
 int channel__open(struct channel *ch, const char *spec);
 
+/* Joins the recording whose collector is at the other end of SOCK, which has
+ * sent its answer or will: 0, or -errno, its own included.  SOCK stays open. */
+int channel__adopt(struct channel *ch, int sock);
+void channel__hang_up(struct channel *ch); /* inside the hook, too */
+void channel__close(struct channel *ch);
+
 /* Sends LEN bytes at MSG, with descriptor FD unless that is -1.  0 or -errno. */
 int channel__send(struct channel *ch, const void *msg, size_t len, int fd);
 int channel__note(struct channel *ch, enum agent_msg kind, const char *text);

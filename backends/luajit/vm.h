@@ -6,7 +6,7 @@
 #include "backends/luajit/library.h"
 #include "backends/luajit/producer.h"
 #include "backends/luajit/stacks.h"
-#include "record/protocol.h"
+#include "backends/luajit/channel.h"
 #include "vendor/luajit/locate.h"
 
 #define MAX_MODULES 64
@@ -43,6 +43,8 @@ struct agent_vm {
 	const struct lj_builtins *builtins;
 	uint32_t unloads_seen;
 	const struct agent_lib *lib;
+	struct channel *channel; /* to the collector */
+	struct channel own_channel; /* of a VM that has a collector for itself */
 	bool closing; /* the program has called lua_close() */
 	bool shut; /* never recorded again */
 	bool paused; /* events are missing since the last one in the stream */

@@ -15,6 +15,7 @@
 #include <sys/auxv.h>
 
 #include "backends/backend.h"
+#include "backends/luajit/closing.h"
 #include "backends/luajit/library.h"
 
 /* The empty name is that of the program, where preloaded libraries are found
@@ -98,27 +99,6 @@ static void restore_environment(void)
 		unsetenv("LUA_INIT");
 }
 
-/* Runs when the VM is being closed, and so after the program's finalizers that
- * were set later. */
-static int c_close(lua_State *L)
-{
-	struct agent_vm *vm = agent__find(L, __builtin_return_address(0));
-
-	if (vm)
-		agent__close(vm, L);
-	return 0;
-}
-
-static void watch_close(const struct lj_api *api, lua_State *L)
-{
-	api->lua_newuserdata(L, 0);
-	api->lua_createtable(L, 0, 1);
-	api->lua_pushcclosure(L, c_close, 0);
-	api->lua_setfield(L, -2, "__gc");
-	api->lua_setmetatable(L, -2);
-	api->lua_setfield(L, LUA_REGISTRYINDEX, "ljperf.close");
-}
-
 /* The luajit command prints an error of compiling without a traceback, and
  * nothing at all for an error that is nil. */
 static int fail_as_luajit(const struct lj_api *api, lua_State *L)
@@ -149,7 +129,7 @@ int ljperf_lua_init(lua_State *L)
 		return 0;
 	}
 	if (agent__start(L, code))
-		watch_close(&lib->api, L);
+		agent_watch_close(&lib->api, L);
 	else
 		agent__refuse(agent__why());
 	if (!user_init)

@@ -13,18 +13,25 @@ run make_it install
 is "make install" "$status" 0
 is "nothing is compiled for it" "$(echo "$out" | grep '^  CC')" ""
 prefix=$(dirname "$(dirname "$(find "$TMPDIR/root" -path '*/bin/ljperf')")")
-for file in bin/ljperf libexec/ljperf/ljperf-luajit share/man/man1/ljperf.1 \
+for file in bin/ljperf libexec/ljperf/ljperf-luajit libexec/ljperf/libljperf-agent.so lib/lua/5.1/ljperf.so \
+	share/man/man1/ljperf.1 \
 	share/man/man1/ljperf-record.1 share/man/man5/ljperf-file.5 \
 	share/bash-completion/completions/ljperf share/zsh/site-functions/_ljperf; do
 	holds "$file is there" test -f "$prefix/$file"
 done
 is "no page is missing" "$(cd "$prefix/share/man" && find . -type f | wc -l)" \
-	"$(cd "$LJPERF_SOURCE/Documentation" && ls ./*.1 ./*.5 | wc -l)"
+	"$(cd "$LJPERF_SOURCE/Documentation" && ls ./*.[1-9] | wc -l)"
 run "$prefix/bin/ljperf" version
 like "the installed program runs" "$status $out" "0 ljperf *"
 libexec=$("$prefix/bin/ljperf" version --build-options | sed -n 's/^libexec: *//p')
 holds "the VM is where the installed program looks for it" \
 	test -x "$TMPDIR/root$libexec/ljperf-luajit"
+if have luajit; then
+	run luajit -e "package.cpath = '$prefix/lib/lua/5.1/?.so' print(require('ljperf').running())"
+	is "the installed module loads" "$out$err" false
+fi
+run "$prefix/bin/ljperf" --cpath
+like "--cpath of the installed program" "$out" "*/lib/lua/5.1/?.so"
 if have man; then
 	run "$prefix/bin/ljperf" help record
 	like "the installed page is found" "$out" "*LJPERF-RECORD(1)*"

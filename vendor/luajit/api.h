@@ -20,6 +20,12 @@
 	X(int, lua_cpcall, (lua_State *, lua_CFunction, void *)) \
 	X(void *, lua_newuserdata, (lua_State *, size_t)) \
 	X(int, lua_setmetatable, (lua_State *, int)) \
+	X(void, lua_pushnil, (lua_State *)) \
+	X(void, lua_pushboolean, (lua_State *, int)) \
+	X(void, lua_pushinteger, (lua_State *, lua_Integer)) \
+	X(int, lua_toboolean, (lua_State *, int)) \
+	X(void, lua_gettable, (lua_State *, int)) \
+	X(const char *, luaL_checklstring, (lua_State *, int, size_t *)) \
 	X(int, lua_pcall, (lua_State *, int, int, int)) \
 	X(int, lua_resume, (lua_State *, int)) \
 	X(int, lua_yield, (lua_State *, int)) \

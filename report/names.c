@@ -281,6 +281,9 @@ void names__func(const struct symtab *st, uint32_t site, struct strbuf *out)
 		return;
 	}
 	p = &st->protos[s->ref];
+	/* The main chunk is of no line, and as a traceback calls it. */
+	if (p->chunk != STR_NONE && !p->first_line && p->func == STR_NONE)
+		strbuf__addstr(out, "main chunk  ");
 	if (p->chunk == STR_NONE)
 		names__chunk(st, p, NAME_TABLE, out);
 	else

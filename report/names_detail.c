@@ -22,8 +22,8 @@ static void detail__c(const struct symtab *st, const struct site *s, struct strb
 	struct symbol sym = symtab__symbol_of(st, s);
 	size_t i;
 
-	if (!m)
-		return;
+	if (!m || (!sym.n && st->cfuncs.at[s->ref].name == STR_NONE))
+		return; /* its name says all there is */
 	strbuf__addstr(out, " (");
 	if (sym.n) {
 		names__c_symbol(st, sym.frames[sym.n - 1].func, out);

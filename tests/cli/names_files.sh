@@ -83,6 +83,21 @@ run "$LJPERF" report --no-symbol-cache -i strange.ljm
 is "the warning is one line" "$(echo "$err" | grep -c 'cmod.so')" 1
 is "without an escape byte" "$(printf '%s' "$err$out" | tr -dc '\033' | wc -c)" 0
 
+# Servers that the user names have both files; this one is a folder.
+if ldconfig -p 2>/dev/null | grep -q libdebuginfod.so.1; then
+	mkdir -p "server/buildid/$id"
+	objcopy --only-keep-debug full.so "server/buildid/$id/debuginfo"
+	strip -o "server/buildid/$id/executable" full.so
+	run env DEBUGINFOD_URLS="file://$PWD/server" DEBUGINFOD_CACHE_PATH="$PWD/fetched" \
+		"$LJPERF" report --no-symbol-cache -q -v -i a.ljm
+	like "debuginfod" "$out" "*nameless (nameless at */cmod.c:*"
+	run env DEBUGINFOD_URLS= DEBUGINFOD_CACHE_PATH="$PWD/fetched" \
+		"$LJPERF" report --no-symbol-cache -q -v -i a.ljm
+	like "no servers, no names" "$out" "*cmod.so+0x*"
+else
+	skip "debuginfod" "because libdebuginfod is not installed"
+fi
+
 # The file is deleted while it is used: the kernel says so in its path.
 cp full.so cmod.so
 sed '$a os.remove("cmod.so"); for i = 1, 3 do keep[#keep + 1] = f() end' use.lua >gone.lua

@@ -126,7 +126,16 @@ case $(python3 "$model/tarantool_model.py" plain.ljm 2>err) in
 *) ok "the stream itself has no such name" ;;
 esac
 
-# ---- what the formats say about themselves ----
+# ---- the Firefox Profiler: marks are markers ----
+
+"$LJPERF" export --format firefox -o t.json t.zst
+is "firefox: marks" "$(python3 -c 'import json
+p = json.load(open("t.json"))
+m = p["threads"][0]["markers"]
+print(*[p["shared"]["stringArray"][i] for i in m["name"]], sep=", ")')" \
+	"script end, full collection, close"
+
+# ---- files and streams ----
 
 run "$LJPERF" export --format pprof -o nofolder/x t.zst
 is "no folder" "$status $err" "2 ljperf: cannot open 'nofolder/x': No such file or directory"
@@ -142,6 +151,11 @@ is "standard input" "$(cat piped)" "$out$("$LJPERF" export --format folded t.zst
 head -c 3000 t.zst >cut.zst
 run "$LJPERF" export --format folded cut.zst
 like "a cut recording has a warning" "$status $err" "0 ljperf: warning: 'cut.zst': *"
+# What is no text is nothing for a terminal.
+python3 -c 'import os, pty, sys
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
+	"$LJPERF" export --format pprof t.zst >tty 2>&1
+like "a terminal" "$? $(cat tty)" "2 ljperf: pprof is nothing for a terminal (use -o FILE)*"
 # Twice the same file is twice the numbers.
 is "several files are added up" "$("$LJPERF" export --format folded --metric count t.zst t.zst |
 	sed -n 's/.*a@t.lua:5;leaf@t.lua:2 //p')" 2000

@@ -17,6 +17,7 @@ void rows__exit(struct rows *r)
 	strpool__exit(&r->names);
 	free(r->at);
 	free(r->of_cell);
+	free(r->of_site);
 	free(r->parts);
 	memset(r, 0, sizeof(*r));
 }
@@ -84,6 +85,13 @@ void row__of_cell(struct row *row, const struct aggregate *a, uint32_t cell)
 	row__add(row, a, cell);
 }
 
+/* How rows are named: one of the two. */
+struct namer {
+	row_name_fn cell;
+	row_frame_fn frame;
+	const void *ctx;
+};
+
 /* The row called NAME, which is one of CELL and SITE when it is new;
  * HASHMAP_NONE: no memory. */
 static uint32_t rows__get(struct rows *r, const struct strbuf *name, uint32_t cell, uint32_t site)
@@ -101,37 +109,61 @@ static uint32_t rows__get(struct rows *r, const struct strbuf *name, uint32_t ce
 	return id;
 }
 
-static int rows__add(struct rows *r, const struct aggregate *a, uint32_t cell,
-		     const struct strbuf *name)
+/* The row of CELL at SITE, which is not named again when names depend on the
+ * site alone; HASHMAP_NONE: no memory. */
+static uint32_t rows__find(struct rows *r, const struct namer *namer, uint32_t cell, uint32_t site,
+			   struct strbuf *text)
 {
-	uint32_t id = rows__get(r, name, cell, aggregate__cell(a, cell).site);
+	uint32_t id;
 
-	if (id == HASHMAP_NONE)
+	if (r->by_site && r->of_site[site] != HASHMAP_NONE)
+		return r->of_site[site];
+	strbuf__reset(text);
+	if (namer->frame)
+		namer->frame(namer->ctx, cell, site, text);
+	else
+		namer->cell(namer->ctx, cell, text);
+	id = rows__get(r, text, cell, site);
+	if (r->by_site)
+		r->of_site[site] = id;
+	return id;
+}
+
+static int rows__add(struct rows *r, const struct aggregate *a, uint32_t cell, uint32_t row)
+{
+	if (row == HASHMAP_NONE)
 		return -ENOMEM;
-	r->of_cell[cell] = id;
-	row__add(&r->at[id], a, cell);
-	return cell < a->n_more ? measures__add_lives(&r->at[id].more, &a->more[cell]) : 0;
+	r->of_cell[cell] = row;
+	row__add(&r->at[row], a, cell);
+	return cell < a->n_more ? measures__add_lives(&r->at[row].more, &a->more[cell]) : 0;
+}
+
+static int rows__alloc(struct rows *r, const struct aggregate *a)
+{
+	r->of_cell = malloc((a->n_stats + 1) * sizeof(*r->of_cell));
+	r->of_site = malloc((a->symtab->n_sites + 1) * sizeof(*r->of_site));
+	if (!r->of_cell || !r->of_site)
+		return -ENOMEM;
+	memset(r->of_cell, 0xff, (a->n_stats + 1) * sizeof(*r->of_cell));
+	memset(r->of_site, 0xff, (a->symtab->n_sites + 1) * sizeof(*r->of_site));
+	return 0;
 }
 
 int rows__make(struct rows *r, const struct aggregate *a, row_name_fn name, const void *ctx)
 {
+	struct namer namer = { .cell = name, .ctx = ctx };
 	struct strbuf text = STRBUF_INIT;
 	uint32_t cell;
-	int err = 0;
+	int err = rows__alloc(r, a);
 
-	r->of_cell = malloc((a->n_stats + 1) * sizeof(*r->of_cell));
-	if (!r->of_cell)
-		err = -ENOMEM;
 	for (cell = 0; !err && cell < a->n_stats; cell++) {
-		r->of_cell[cell] = HASHMAP_NONE;
 		if (stats__is_empty(&a->stats[cell]))
 			continue;
 		row__add(&r->all, a, cell);
 		if (r->skip && r->skip[cell])
 			continue;
-		strbuf__reset(&text);
-		name(ctx, cell, &text);
-		err = rows__add(r, a, cell, &text);
+		err = rows__add(r, a, cell,
+				rows__find(r, &namer, cell, aggregate__cell(a, cell).site, &text));
 	}
 	strbuf__exit(&text);
 	return err ? rows__no_memory() : 0;
@@ -142,17 +174,18 @@ int rows__make(struct rows *r, const struct aggregate *a, row_name_fn name, cons
 struct callers {
 	struct rows *rows;
 	const struct aggregate *a;
-	row_frame_fn name;
-	const void *ctx;
+	struct namer namer;
 	struct strbuf text;
 };
 
 static int callers__add_part(struct rows *r, uint32_t row, uint32_t cell, uint32_t frame)
 {
+	if (!r->want_parts)
+		return 0;
 	if (GROW(r->parts, r->cap_parts, r->n_parts))
 		return -ENOMEM;
-	r->parts[r->n_parts++] = (struct row_part){ row, cell, frame, frame };
 	r->at[row].last_part = (uint32_t)r->n_parts;
+	r->parts[r->n_parts++] = (struct row_part){ row, cell, frame, frame };
 	return 0;
 }
 
@@ -161,20 +194,19 @@ static int callers__add(struct callers *c, uint32_t cell, uint32_t frame, uint32
 			const struct site_live *value)
 {
 	struct rows *r = c->rows;
+	uint32_t id = rows__find(r, &c->namer, cell, site, &c->text);
 	struct row *row;
-	uint32_t id;
 
-	strbuf__reset(&c->text);
-	c->name(c->ctx, cell, site, &c->text);
-	id = rows__get(r, &c->text, cell, site);
 	if (id == HASHMAP_NONE)
 		return -ENOMEM;
 	row = &r->at[id];
 	row__name_func(row, c->a, site, 0);
-	if (row->last_part && r->parts[row->last_part - 1].cell == cell) {
-		r->parts[row->last_part - 1].outer = frame; /* it called itself */
+	if (row->last_cell == cell + 1) { /* it called itself */
+		if (r->want_parts)
+			r->parts[row->last_part].outer = frame;
 		return 0;
 	}
+	row->last_cell = cell + 1;
 	site_live__add(&row->with_callees, value);
 	return callers__add_part(r, id, cell, frame);
 }
@@ -194,7 +226,7 @@ static int callers__add_cell(struct callers *c, uint32_t cell, const struct site
 int rows__add_callers(struct rows *r, const struct aggregate *a, u128 (*value)(const struct row *),
 		      u128 (*blocks)(const struct row *), row_frame_fn name, const void *ctx)
 {
-	struct callers c = { r, a, name, ctx, STRBUF_INIT };
+	struct callers c = { r, a, { .frame = name, .ctx = ctx }, STRBUF_INIT };
 	struct site_live sum;
 	struct row one;
 	uint32_t cell;

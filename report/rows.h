@@ -16,7 +16,8 @@ struct row {
 	struct measures more; /* the counts; sketches are in rows only */
 	/* With what its callees did, for rows__add_callers(). */
 	struct site_live with_callees; /* of the metric, and blocks of it */
-	uint32_t last_part; /* of the row, + 1 */
+	uint32_t last_cell; /* of those added there, + 1 */
+	uint32_t last_part; /* of the row */
 };
 
 /* Where a row stands on the stack of a cell: from frame INNER to OUTER, which
@@ -27,12 +28,16 @@ struct row_part {
 };
 
 struct rows {
-	const bool *skip; /* set before: the cells left out; NULL: none */
+	/* Set before: the cells left out (NULL: none); whether names depend on the
+	 * site alone, so that one is made for each; whether there are to be parts. */
+	const bool *skip;
+	bool by_site, want_parts;
 	struct strpool names; /* the name of row N is string N */
 	struct row *at;
 	size_t n, cap;
 	uint32_t *of_cell; /* the row of each cell, or HASHMAP_NONE */
 	struct row all; /* the sum over all cells, those left out, too */
+	uint32_t *of_site; /* when they are named by it: as of_cell */
 	struct row_part *parts; /* made by rows__add_callers() */
 	size_t n_parts, cap_parts;
 };

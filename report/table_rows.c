@@ -188,12 +188,25 @@ static int table__symbolize(struct table *t)
 
 /* ---- the whole ---- */
 
+/* Whether cells of one site have one name. */
+static bool table__is_by_site(const struct table *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->o->keys.n; i++)
+		if (t->o->keys.at[i]->cell_text)
+			return false;
+	return true;
+}
+
 static int table__make_rows(struct table *t)
 {
 	const struct metric *m = t->o->metric;
 	int err;
 
 	t->rows.skip = t->o->skip;
+	t->rows.by_site = table__is_by_site(t);
+	t->rows.want_parts = t->o->children && t->o->tree.print;
 	err = rows__make(&t->rows, t->a, table__name, t);
 	if (!err && t->o->children)
 		err = rows__add_callers(&t->rows, t->a, m->field->value, m->blocks,

@@ -79,12 +79,9 @@ const char *script__event_name(enum ljm_kind kind)
 const char *script__mark_name(enum session_mark_kind kind)
 {
 	static const char *const names[SESSION_MARK_MAX] = {
-		[SESSION_MARK_USER] = "user",
-		[SESSION_MARK_SCRIPT_END] = "script-end",
-		[SESSION_MARK_FULL_GC] = "full-gc",
-		[SESSION_MARK_CLOSE] = "close",
-		[SESSION_MARK_PAUSE] = "pause",
-		[SESSION_MARK_RESUME] = "resume",
+		[SESSION_MARK_USER] = "user",       [SESSION_MARK_SCRIPT_END] = "script-end",
+		[SESSION_MARK_FULL_GC] = "full-gc", [SESSION_MARK_CLOSE] = "close",
+		[SESSION_MARK_PAUSE] = "pause",     [SESSION_MARK_RESUME] = "resume",
 	};
 
 	return (unsigned)kind < SESSION_MARK_MAX ? names[kind] : "unknown";

@@ -122,8 +122,9 @@ static int suppress__add_rule(struct suppress *s, size_t line, char *text)
 	while (r.kind < RULE_MAX && strcmp(rule_words[r.kind], text))
 		r.kind++;
 	if (r.kind == RULE_MAX)
-		return bad_line(s, line, "unknown kind of rule, known are: leak, symbol, chunk, "
-					 "module, stack");
+		return bad_line(s, line,
+				"unknown kind of rule, known are: leak, symbol, chunk, "
+				"module, stack");
 	err = suppress__add_patterns(s, line, colon + 1, r.kind == RULE_STACK);
 	r.n = s->n_patterns - r.first;
 	if (!err && GROW(s->rules, s->cap, s->n))

@@ -194,7 +194,7 @@ START_TEST(test_children)
 	output__exit(&o);
 	o = run_command(cmd_report, "report", "-q", "-t", ",", "--children", "-s", "func", "-F",
 			"overhead", small_program(), NULL);
-	ck_assert_str_eq(strbuf__str(&o.out), "100.00%,0.00%,lua,app.lua\n"
+	ck_assert_str_eq(strbuf__str(&o.out), "100.00%,0.00%,lua,main chunk  app.lua\n"
 					      "90.00%,90.00%,lua,leaf  app.lua:2\n"
 					      "90.00%,10.00%,lua,load  app.lua:10\n"
 					      "10.00%,0.00%,c,string.rep\n");

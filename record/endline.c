@@ -101,5 +101,8 @@ int endline__print(const struct collector *c, bool quiet, bool oracle)
 		return 0;
 	if (!c->refused[0])
 		print_nothing(c);
-	return EXIT_LJPERF; /* an empty success is none */
+	/* An empty success is none; a failure is the program's own. */
+	if (c->refused[0] && c->end.end_kind == SESSION_END_EXIT && c->end.end_code != 0)
+		return 0;
+	return EXIT_LJPERF;
 }

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "backends/backend.h"
 #include "record/protocol.h"
@@ -27,6 +28,7 @@
 
 struct runner {
 	struct agent_vm *vm; /* NULL: not recorded */
+	bool skip;	     /* not to be recorded: it cannot be loaded */
 	char **jit; /* -j and -O options as they came, n_jit of them */
 	int n_jit;
 	char **script; /* script and its arguments, NULL at the end */
@@ -222,7 +224,7 @@ static int protected_main(lua_State *L)
 	luaL_openlibs(L);
 	lua_gc(L, LUA_GCRESTART, -1);
 	set_arg(L, r);
-	if (agent__has_joined()) {
+	if (agent__has_joined() && !r->skip) {
 		r->vm = agent__start(L, vm_code());
 		if (!r->vm)
 			agent__refuse(agent__why());
@@ -267,6 +269,27 @@ static bool parse(struct runner *r, char **argv)
 	return *at && (at[0][0] != '-' || at[0][1] == 0);
 }
 
+/* A script that is not there or does not compile is not recorded: a slip of
+ * the keyboard must not take the place of the last recording.  Only a file that
+ * can be read twice is looked at. */
+static bool can_start(const struct runner *r)
+{
+	struct stat st;
+	lua_State *L;
+	bool ok;
+
+	if (strcmp(r->script[0], "-") == 0)
+		return true;
+	if (stat(r->script[0], &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return true;
+	L = luaL_newstate();
+	if (!L)
+		return true;
+	ok = luaL_loadfile(L, r->script[0]) == 0;
+	lua_close(L);
+	return ok;
+}
+
 int main(int argc, char **argv)
 {
 	struct runner r = { 0 };
@@ -279,9 +302,12 @@ int main(int argc, char **argv)
 		return print_probe();
 	if (!parse(&r, argv))
 		return usage();
-	if (spec && agent__join(spec) == 0)
+	if (spec && agent__join(spec) == 0) {
 		agent__settle_environment();
-	else if (spec)
+		r.skip = !can_start(&r);
+		if (r.skip)
+			agent__refuse("the script cannot be loaded");
+	} else if (spec)
 		fprintf(stderr, "ljperf: nothing is recorded: %s\n", agent__why());
 	L = luaL_newstate();
 	if (!L) {

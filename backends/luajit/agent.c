@@ -201,7 +201,7 @@ static struct agent_vm *vm_map(const struct agent_lib *lib, const struct channel
 	}
 	vm->epoch = &vm->channel->control->epoch;
 	vm->oracle = vm->channel->control->oracle;
-	vm->clock_countdown = 1;
+	vm->clock_countdown = vm->clock_every = 1;
 	vm->min_described = vm->lay.pt_size + 8;
 	if (vm->lay.has_traces && vm->lay.t_minsize < vm->min_described)
 		vm->min_described = vm->lay.t_minsize;
@@ -285,6 +285,8 @@ static void put_mark(struct agent_vm *vm, unsigned kind, const char *name)
 {
 	uint64_t words[3] = { kind, clock_ns(CLOCK_MONOTONIC), strlen(name) };
 
+	vm->last_time = 0; /* the next event is not before this */
+	vm->clock_countdown = 1;
 	if (*vm->alive && vm->out.ring && !vm->out.dead && !vm->shut &&
 	    producer__ctl(&vm->out, CTL_MARK, words, 3))
 		producer__string(&vm->out, name, words[2]);
@@ -298,7 +300,7 @@ static bool begin_stream(struct agent_vm *vm)
 	forget_all(vm, true);
 	*vm->alive = 1;
 	vm->last_time = 0;
-	vm->clock_countdown = 1;
+	vm->clock_countdown = vm->clock_every = 1;
 	vm->shut = !connect_ring(vm);
 	return !vm->shut;
 }

@@ -10,9 +10,11 @@
 
 #include "formats/ljm.h"
 
-/* Events between two looks at the clock: a look costs about as much as half
- * an event, and time marks need not be finer than the coarse clock's tick. */
-#define CLOCK_EVERY 16
+/* Most events between two looks at the clock, which cost more than an event
+ * does; how long these may take; and how much later it must be to be told. */
+#define CLOCK_EVERY 64
+#define CLOCK_MOMENT_NS 20000
+#define CLOCK_STEP_NS 250000
 
 static const uint8_t vmstates[] = {
 	[LJ_VM_UNKNOWN] = LJM_VMSTATE_UNKNOWN, [LJ_VM_HOST] = LJM_VMSTATE_HOST,
@@ -64,15 +66,22 @@ static inline void describe(struct agent_vm *vm, struct lj_place *at)
 	}
 }
 
+/* Looks again after up to CLOCK_EVERY events, but at once when so many take
+ * longer than a moment: a slow program gets the time of each event. */
 static void look_at_clock(struct agent_vm *vm)
 {
 	struct timespec ts;
 	uint64_t now;
 
-	vm->clock_countdown = CLOCK_EVERY;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
 	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-	if (now == vm->last_time)
+	if (now - vm->last_look > CLOCK_MOMENT_NS)
+		vm->clock_every = 1;
+	else if (vm->clock_every < CLOCK_EVERY)
+		vm->clock_every *= 2;
+	vm->clock_countdown = vm->clock_every;
+	vm->last_look = now;
+	if (now - vm->last_time < CLOCK_STEP_NS)
 		return;
 	vm->last_time = now;
 	producer__ctl(&vm->out, CTL_TIME, &now, 1);

@@ -79,4 +79,8 @@ for jit in off on; do
 		"10000 80 1"
 done
 
+# Marks and events have one clock.
+run "$LJPERF" record -q -o t.ljm.zst --jit off fill.lua
+holds "times never go back" sh -c '"$LJPERF" script -i t.ljm.zst | awk "{ print \$2 }" | sort -c -n'
+
 finish

@@ -51,6 +51,18 @@ rm -f ./-
 run "$LJPERF" record -q -o ./- t.lua
 holds "a file named -" test -f ./-
 
+# A slip of the keyboard takes no recording's place.
+cp ljperf.ljm.zst kept
+cp ljperf.ljm.zst.old kept.old
+echo "local x = = 1" >syntax.lua
+for script in syntax.lua missing.lua .; do
+	run "$LJPERF" record "$script"
+	is "$script has the status of luajit" "$status" 1
+	like "$script says that nothing was recorded" "$err" "luajit: *ljperf: nothing was recorded: the script cannot be loaded"
+done
+holds "the last recording is still there" cmp ljperf.ljm.zst kept
+holds "and the one before" cmp ljperf.ljm.zst.old kept.old
+
 # Files that cannot be written.
 for path in no/such/folder/x.zst . /proc/none; do
 	run "$LJPERF" record -o "$path" t.lua

@@ -168,6 +168,13 @@ static bool is_wanted(const struct search *s, uint64_t value)
 	       lj_ptr(fn, s->lay->f_cfunc) == s->f;
 }
 
+/* package.preload: a host may keep one function there for many modules, so that
+ * a key says nothing of it. */
+static bool is_preload(const struct search *s, const uint8_t *key)
+{
+	return key_is(s, key, "preload") || key_is(s, key, "_PRELOAD");
+}
+
 /* Returns the depth of the key that names the function, or -1. */
 static int search_table(struct search *s, const uint8_t *tab, unsigned depth)
 {
@@ -188,7 +195,8 @@ static int search_table(struct search *s, const uint8_t *tab, unsigned depth)
 		const uint8_t *node = slot(lay, tab, i), *sub = LJ_PTR(lj_u64(node, 0));
 
 		if (lj_u64(node, 8) >> 47 != lay->tag_str ||
-		    lj_u64(node, 0) >> 47 != lay->tag_tab || on_the_way(s, depth + 1, sub))
+		    lj_u64(node, 0) >> 47 != lay->tag_tab || on_the_way(s, depth + 1, sub) ||
+		    is_preload(s, LJ_PTR(lj_u64(node, 8))))
 			continue;
 		s->path[depth] = LJ_PTR(lj_u64(node, 8));
 		found = search_table(s, sub, depth + 1);

@@ -112,7 +112,10 @@ static void table__put_nothing(struct table *t)
 	if (t->n_hidden)
 		strbuf__addf(&t->out, "# all %zu rows are below the limit\n", t->n_hidden);
 	else
-		strbuf__addf(&t->out, "# there are no %s in this recording\n", t->o->metric->noun);
+		strbuf__addf(&t->out, "# there are no %s %s\n", t->o->metric->noun,
+			     t->o->skip          ? "that the filters let through"
+			     : t->a->window.kind ? "in this part of the recording"
+						 : "in this recording");
 }
 
 /* What suppressions left out of the metric. */

@@ -28,6 +28,11 @@ holds "all 100000 receipts are left, and few other blocks: $receipts" \
 like "they stand on top of what leaked" \
 	"$("$LJPERF" report -q --metric leaked | head -n 1)" "*receipt  demo.lua:30"
 
+like "a filter that fits nothing says so" "$("$LJPERF" report --symbol nowhere)" \
+	"*# there are no allocations that the filters let through"
+like "so does a part without events" "$("$LJPERF" report --time 1000,2000)" \
+	"*# there are no allocations in this part of the recording"
+
 run "$LJPERF" record -q demo.lua
 is "with the JIT compiler the output is the same" "$status $out" "0 $(cat plain)"
 holds "the recording before is kept" test -f ljperf.ljm.zst.old

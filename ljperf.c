@@ -30,6 +30,7 @@ static const struct command commands[] = {
 	{ "script", cmd_script, "print every event of a recording" },
 	{ "info", cmd_info, "show how and on what a recording was made" },
 	{ "archive", cmd_archive, "pack a recording with the files its names come from" },
+	{ "import", cmd_import, "make a recording of what misc.memprof wrote" },
 	{ "list", cmd_list, "list the events and backends of this machine" },
 	{ "help", cmd_help, "show the manual page of a command" },
 	{ "version", cmd_version, "print the version" },

@@ -16,6 +16,7 @@ enum { EVENT_ALLOC = 1 };
 struct backend {
 	const char *name, *desc;
 	unsigned events; /* what it can record: EVENT_ALLOC */
+	bool built_in; /* only in a VM that has it */
 };
 
 extern const struct backend backends[];

@@ -4,7 +4,8 @@
 #include <string.h>
 
 const struct backend backends[] = {
-	{ "luajit", "allocator of an unpatched LuaJIT 2.1, found by probing", EVENT_ALLOC },
+	{ "luajit", "allocator of an unpatched LuaJIT 2.1, found by probing", EVENT_ALLOC, false },
+	{ "memprof", "the profiler that Tarantool's LuaJIT has, misc.memprof", EVENT_ALLOC, true },
 };
 
 const size_t n_backends = sizeof(backends) / sizeof(backends[0]);

@@ -52,8 +52,12 @@ int cmd_list(int argc, const char **argv)
 	}
 	printf("Events:\n  alloc     every allocation, reallocation and free of the Lua VM\n\nBackends:\n");
 	for (i = 0; i < n_backends; i++) {
-		bool usable = ask_runner(answer, sizeof(answer));
+		bool usable = backends[i].built_in || ask_runner(answer, sizeof(answer));
 
+		if (backends[i].built_in)
+			snprintf(answer, sizeof(answer),
+				 "in programs whose VM has it (record --backend %s -- COMMAND)",
+				 backends[i].name);
 		printf("  %-9s %s\n            %s: %s\n", backends[i].name, backends[i].desc,
 		       usable ? "usable" : "not usable", answer);
 	}

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backends/backend.h"
 #include "ljperf.h"
 #include "record/collect.h"
 #include "record/collector.h"
@@ -24,7 +25,7 @@
 #define MAX_VM_ARGS 64
 
 static struct {
-	const char *output, *event;
+	const char *output, *event, *backend;
 	bool quiet, verbose, oracle, drop, final_gc, inherit;
 	bool stacks, across;
 	const char *call_graph;
@@ -116,6 +117,8 @@ static const struct option options[] = {
 	OPT_STRING('o', "output", &rec.output, "FILE",
 		   "write to FILE, '-' for standard output (" DEFAULT_OUTPUT ")"),
 	OPT_STRING('e', "event", &rec.event, "EVENT", "what to record: alloc, the default"),
+	OPT_STRING(0, "backend", &rec.backend, "NAME",
+		   "who tells the events: luajit (default) or memprof"),
 	OPT_BOOL('q', "quiet", &rec.quiet, "no line at the end"),
 	OPT_BOOL('v', "verbose", &rec.verbose, "say more"),
 	OPT_U64('z', "compression-level", &rec.level, "N", "level of zstd, 1 to 19"),
@@ -245,6 +248,7 @@ static void fill_control(struct control *page, const char *preload)
 	page->drop = rec.drop;
 	page->inherit = rec.inherit;
 	page->final_gc = rec.final_gc;
+	page->memprof = strcmp(rec.backend, "memprof") == 0;
 	snprintf(page->preload, sizeof(page->preload), "%s", preload);
 }
 
@@ -372,6 +376,26 @@ static bool is_script(const char *name)
 	return !launch__is_program(name) && stat(name, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
+/* misc.memprof does what it does: there is nothing to choose. */
+static int check_backend(bool command)
+{
+	if (!backend__find(rec.backend))
+		return err__set(-EINVAL, "unknown backend '%s', 'ljperf list' shows them",
+				rec.backend);
+	if (strcmp(rec.backend, "memprof") != 0)
+		return 0;
+	if (!command)
+		return err__set(-EINVAL,
+				"the VM for scripts has no misc.memprof: record a program that has "
+				"it, behind '--'");
+	if (rec.stacks || rec.oracle || rec.drop || rec.steering.off || rec.steering.delay_ns ||
+	    rec.steering.duration_ns || rec.steering.control || rec.steering.toggle_signal)
+		return err__set(
+			-EINVAL,
+			"misc.memprof can neither record call stacks nor be turned off and on");
+	return 0;
+}
+
 int cmd_record(int argc, const char **argv)
 {
 	bool dashdash = false;
@@ -381,6 +405,7 @@ int cmd_record(int argc, const char **argv)
 		return collect__run(argc - 2, argv + 2);
 	rec.output = DEFAULT_OUTPUT;
 	rec.event = "alloc";
+	rec.backend = "luajit";
 	rec.final_gc = rec.inherit = true;
 	rec.max_stack = 127;
 	rec.ring_bytes = 4 << 20;
@@ -397,6 +422,8 @@ int cmd_record(int argc, const char **argv)
 		n = err__set(-EINVAL, "the compression level is 1 to 19, not %" PRIu64, rec.level);
 	if (n > 0 && strcmp(rec.output, "-") == 0 && isatty(STDOUT_FILENO))
 		n = err__set(-EINVAL, "a recording is not written to a terminal");
+	if (n > 0 && check_backend(dashdash && !is_script(argv[1])) < 0)
+		n = -EINVAL;
 	if (n < 0)
 		return fail();
 	/* "--" also stands before a script whose name is like an option. */

@@ -84,6 +84,7 @@ static void take_message(struct collector *c, const struct wire_msg *msg)
 
 	switch (msg->kind) {
 	case MSG_RING:
+	case MSG_MEMPROF:
 		take_ring(c, msg);
 		break;
 	case MSG_FORKED:
@@ -383,6 +384,21 @@ static int poll_ms(struct collector *c)
 	return ms;
 }
 
+/* VMs whose own profiler did not start. */
+static void drop_empty(struct collector *c)
+{
+	struct stream **at = &c->streams, *s;
+
+	while ((s = *at)) {
+		if (!s->empty) {
+			at = &s->next;
+			continue;
+		}
+		*at = s->next;
+		stream__delete(s);
+	}
+}
+
 void collector__run(struct collector *c)
 {
 	struct stream *s;
@@ -403,6 +419,7 @@ void collector__run(struct collector *c)
 		stream__end(s, &c->end);
 	for (s = c->streams; s; s = s->next)
 		stream__join(s);
+	drop_empty(c);
 }
 
 void collector__exit(struct collector *c)

@@ -35,6 +35,7 @@ struct control {
 	bool oracle; /* compare the fast and the slow path on every event */
 	bool drop; /* a full ring drops events instead of waiting */
 	bool inherit; /* children are recorded too */
+	bool memprof; /* the VM's own misc.memprof is to be used */
 	bool final_gc; /* collect garbage before a VM is closed */
 	char preload[4096]; /* what was added to LD_PRELOAD; "" nothing */
 	/* Odd: events are wanted; even: not now.  Never 0.  The one word that
@@ -48,6 +49,7 @@ enum agent_msg {
 	MSG_FORKED, /* a process that has VMs of its parent */
 	MSG_REFUSED, /* why a VM is not recorded */
 	MSG_RING, /* struct agent_hello, with the memfd of a ring attached: a VM */
+	MSG_MEMPROF, /* the same with the end of a pipe that a misc.memprof writes to */
 };
 
 /* All messages begin like this.  Strings end with a NUL and are never trusted

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "record/output.h"
+#include "record/pipe.h"
 #include "record/process.h"
 #include "util/error.h"
 
@@ -175,9 +176,9 @@ static int tell_last_losses(struct stream *s)
 	return lost > told ? session_writer__lost(s->writer, lost - told) : 0;
 }
 
-static void *stream_main(void *arg)
+/* From the ring to the file. */
+static void drain_all(struct stream *s)
 {
-	struct stream *s = arg;
 	struct drain d;
 	int err;
 
@@ -193,6 +194,29 @@ static void *stream_main(void *arg)
 	}
 	drain__exit(&d);
 	unmap_ring(s);
+}
+
+static void copy_all(struct stream *s)
+{
+	int err = pipe__copy(s);
+
+	close(s->pipe);
+	s->pipe = -1;
+	if (s->empty)
+		unlink(s->path);
+	else if (err)
+		note_failure(s, err);
+}
+
+static void *stream_main(void *arg)
+{
+	struct stream *s = arg;
+	int err;
+
+	if (s->pipe >= 0)
+		copy_all(s);
+	else
+		drain_all(s);
 	s->end.duration_ns = now_ns() - s->start_ns;
 	wait_for_end(s);
 	err = session_writer__finish(s->writer, &s->end);
@@ -243,13 +267,13 @@ static int open_writer(struct stream *s, const struct stream_opts *opts, const s
 		.argv = opts->argv,
 		.argc = opts->argc,
 		.ljperf_version = LJPERF_VERSION,
-		.backend = "luajit",
+		.backend = hello->kind == MSG_MEMPROF ? "memprof" : "luajit",
 		.backend_options = opts->backend_options,
 		.vm_version = hello->vm_version,
 		.vm_path = hello->vm_path,
 		.vm_build_id = hello->vm_build_id,
 		.vm_options = hello->vm_options,
-		.vm_gc64 = true,
+		.vm_gc64 = hello->kind != MSG_MEMPROF, /* there it is not known */
 		.pid = (uint64_t)vm->pid,
 		.ppid = (uint64_t)getpid(),
 		.tid = hello->tid,
@@ -299,8 +323,12 @@ static int start_thread(struct stream *s)
 static int start(struct stream *s, const struct stream_opts *opts, const struct stream_vm *vm,
 		 int memfd)
 {
-	int err = map_ring(s, memfd);
+	int err = 0;
 
+	if (vm->hello->kind == MSG_MEMPROF)
+		s->pipe = fcntl(memfd, F_DUPFD_CLOEXEC, 3);
+	else
+		err = map_ring(s, memfd);
 	if (err)
 		return err;
 	if (opts->output_fd >= 0) {
@@ -333,7 +361,7 @@ struct stream *stream__new(struct stream_opts *opts, const struct stream_vm *vm,
 		stream__refuse(memfd);
 		return NULL;
 	}
-	s->fd = -1;
+	s->fd = s->pipe = -1;
 	s->pid = vm->pid;
 	s->number = vm->number;
 	s->n_idle = &opts->n_idle;
@@ -382,6 +410,8 @@ void stream__delete(struct stream *s)
 		munmap(s->ring, RING_HEADER_BYTES + (size_t)s->data_bytes);
 	if (s->fd >= 0 && s->fd != STDOUT_FILENO)
 		close(s->fd);
+	if (s->pipe >= 0)
+		close(s->pipe);
 	free(s->path);
 	free(s);
 }

@@ -13,6 +13,7 @@ struct stream {
 	struct stream *next;
 	char *path; /* "-" for standard output */
 	int fd;
+	int pipe; /* of a misc.memprof, instead of a ring; -1: none */
 	struct ring *ring;
 	uint32_t data_bytes;
 	uint64_t start_ns;
@@ -27,6 +28,7 @@ struct stream {
 	_Atomic unsigned *n_idle; /* streams whose VM is closed but not its process */
 
 	/* Valid after stream__join(). */
+	bool empty; /* nothing came, and there is no file */
 	int err; /* 0, or why the file is not complete: negative errno */
 	char why[256];
 	uint64_t events, bytes, lost, oracle_compared, oracle_wrong;

@@ -191,7 +191,7 @@ static void check(struct wire_msg *msg, size_t n)
 	msg->kind = 0;
 	if (n < sizeof(*note) || note->version != PROTOCOL_VERSION)
 		return;
-	if (note->kind == MSG_RING && n == sizeof(*hello)) {
+	if ((note->kind == MSG_RING || note->kind == MSG_MEMPROF) && n == sizeof(*hello)) {
 		hello->vm_version[sizeof(hello->vm_version) - 1] = 0;
 		hello->vm_path[sizeof(hello->vm_path) - 1] = 0;
 		hello->vm_build_id[sizeof(hello->vm_build_id) - 1] = 0;
@@ -229,7 +229,7 @@ int wire__receive(int sock, struct wire_msg *msg)
 		return -1;
 	take_attached(&hdr, msg);
 	check(msg, (size_t)n);
-	if (msg->kind != MSG_RING && msg->fd >= 0) {
+	if (msg->kind < MSG_RING && msg->fd >= 0) {
 		close(msg->fd);
 		msg->fd = -1;
 	}

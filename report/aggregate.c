@@ -128,7 +128,7 @@ static int aggregate__header(void *ctx, const struct session_header *h)
 	struct session_summary *s = a->run->summary;
 	struct strbuf text = STRBUF_INIT;
 
-	symtab__exact_c(a->symtab);
+	symtab__header(a->symtab, h);
 	a->run->has_header = true;
 	a->run->heap = h->heap_start;
 	run__note_peak(a->run);

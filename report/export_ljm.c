@@ -71,8 +71,7 @@ static int ljm__header(void *ctx, const struct session_header *h)
 {
 	struct ljm_out *l = ctx;
 
-	(void)h;
-	symtab__exact_c(l->st);
+	symtab__header(l->st, h);
 	return 0;
 }
 

@@ -103,8 +103,7 @@ static int script__header(void *ctx, const struct session_header *h)
 {
 	struct script *s = ctx;
 
-	(void)h;
-	symtab__exact_c(s->symtab);
+	symtab__header(s->symtab, h);
 	return 0;
 }
 

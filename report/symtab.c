@@ -287,8 +287,8 @@ static int symtab__add(struct symtab *st, const struct ljm_symbol *sym)
 		return symtab__add_trace(st, sym);
 	case LJM_SRC_C:
 		name = strpool__intern(&st->strings, sym->name, sym->name_len);
-		return name == STR_NONE ? -ENOMEM :
-					  cfuncs__symbol(&st->cfuncs, sym->addr, name,
+		return name == STR_NONE ? -ENOMEM
+					: cfuncs__symbol(&st->cfuncs, sym->addr, name,
 							 modules__find(&st->modules, sym->addr));
 	default:
 		return 0;
@@ -304,6 +304,12 @@ int symtab__symbol(struct symtab *st, const struct ljm_symbol *sym)
 void symtab__exact_c(struct symtab *st)
 {
 	st->cfuncs.exact = true;
+}
+
+void symtab__header(struct symtab *st, const struct session_header *h)
+{
+	if (!h->backend || strcmp(h->backend, "memprof") != 0)
+		symtab__exact_c(st);
 }
 
 int symtab__module(struct symtab *st, const struct session_module *m)

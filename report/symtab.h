@@ -103,6 +103,9 @@ int symtab__module(struct symtab *st, const struct session_module *m);
 /* Of the session being read, which is ljperf's own: its C symbols name their
  * addresses, and nothing above them. */
 void symtab__exact_c(struct symtab *st);
+/* Of the session whose header is H: the same, unless misc.memprof made it, whose
+ * symbols stand for what is above them. */
+void symtab__header(struct symtab *st, const struct session_header *h);
 
 /* The site of a frame of a call stack: as symtab__site(), but a Lua function
  * whose line is not known is a site with line 0. */

@@ -153,7 +153,7 @@ static int start(const struct lj_api *api, lua_State *L, const void *code,
 		return fail(api, L, "cannot find the program 'ljperf'", ENOENT);
 	if (err)
 		return fail_file(api, L, o->output, -err);
-	agent_watch_close(api, L);
+	agent_watch_close(api, L, agent_closing);
 	if (agent_start_alone(L, code, &ch))
 		return succeed(api, L);
 	channel__close(&ch);

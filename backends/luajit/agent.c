@@ -426,6 +426,11 @@ struct agent_vm *agent_start_alone(lua_State *L, const void *code, const struct 
 	return start(L, code, own);
 }
 
+int agent_send_hello(const struct agent_hello *hello, int fd)
+{
+	return channel__send(&agent.channel, hello, sizeof(*hello), fd);
+}
+
 int agent_vm_socket(const struct agent_vm *vm)
 {
 	return atomic_load(&vm->channel->fd);

@@ -16,6 +16,11 @@ struct lua_State;
 struct agent_vm *agent_start_alone(struct lua_State *L, const void *code,
 				   const struct channel *own);
 
+struct agent_hello;
+/* Sends HELLO with descriptor FD to the collector of the recording that was
+ * joined.  0 or -errno. */
+int agent_send_hello(const struct agent_hello *hello, int fd);
+
 /* The socket of VM's collector. */
 int agent_vm_socket(const struct agent_vm *vm);
 

@@ -3,7 +3,9 @@
 
 #include "backends/backend.h"
 
-static int c_close(lua_State *L)
+#define KEY "ljperf.close"
+
+int agent_closing(lua_State *L)
 {
 	struct agent_vm *vm = agent__find(L, __builtin_return_address(0));
 
@@ -12,9 +14,7 @@ static int c_close(lua_State *L)
 	return 0;
 }
 
-#define KEY "ljperf.close"
-
-void agent_watch_close(const struct lj_api *api, lua_State *L)
+void agent_watch_close(const struct lj_api *api, lua_State *L, lua_CFunction finalizer)
 {
 	bool there;
 
@@ -25,7 +25,7 @@ void agent_watch_close(const struct lj_api *api, lua_State *L)
 		return; /* a second one would be collected, and so end the first */
 	api->lua_newuserdata(L, 0);
 	api->lua_createtable(L, 0, 1);
-	api->lua_pushcclosure(L, c_close, 0);
+	api->lua_pushcclosure(L, finalizer, 0);
 	api->lua_setfield(L, -2, "__gc");
 	api->lua_setmetatable(L, -2);
 	api->lua_setfield(L, LUA_REGISTRYINDEX, KEY);

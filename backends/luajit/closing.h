@@ -6,8 +6,11 @@
 
 #include "vendor/luajit/api.h"
 
-/* Puts an object into L's registry whose finalizer tells the agent.  It runs
- * after those of objects that are made later.  May throw for lack of memory. */
-void agent_watch_close(const struct lj_api *api, lua_State *L);
+/* Puts an object into L's registry whose FINALIZER tells of it.  It runs after
+ * those of objects that are made later.  May throw for lack of memory. */
+void agent_watch_close(const struct lj_api *api, lua_State *L, lua_CFunction finalizer);
+
+/* A finalizer that tells the agent. */
+int agent_closing(lua_State *L);
 
 #endif

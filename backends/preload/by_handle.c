@@ -45,6 +45,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static void setallocf_##n(lua_State *L, lua_Alloc f, void *ud) \
 	{ \
 		preload_lua_setallocf(sets[n].real[AT_SETALLOCF], L, f, ud); \
+	} \
+	static void openlibs_##n(lua_State *L) \
+	{ \
+		preload_luaL_openlibs(sets[n].real[AT_OPENLIBS], L); \
 	}
 SET(0);
 SET(1);
@@ -58,7 +62,7 @@ SET(7);
 #define ROW(n) \
 	{ \
 		(void *)luaL_newstate_##n, (void *)newstate_##n, (void *)close_##n, \
-			(void *)getallocf_##n, (void *)setallocf_##n \
+			(void *)getallocf_##n, (void *)setallocf_##n, (void *)openlibs_##n \
 	}
 __extension__ static void *const stand_ins[SETS][N_PRELOAD_FUNCTIONS] = { ROW(0), ROW(1), ROW(2),
 									  ROW(3), ROW(4), ROW(5),
@@ -72,6 +76,7 @@ AGENT_EARLY static int number_of(const char *name)
 		[AT_CLOSE] = "lua_close",
 		[AT_GETALLOCF] = "lua_getallocf",
 		[AT_SETALLOCF] = "lua_setallocf",
+		[AT_OPENLIBS] = "luaL_openlibs",
 	};
 	int i;
 

@@ -8,11 +8,13 @@
 #include <errno.h>
 #include <lauxlib.h>
 #include <link.h>
+#include <lualib.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/backend.h"
 #include "backends/luajit/library.h"
+#include "backends/memprof/memprof.h"
 #include "record/protocol.h"
 
 /* ---- the functions ---- */
@@ -21,7 +23,8 @@ static void begin(lua_State *L, const void *code)
 {
 	int saved = errno;
 
-	if (L && !agent_inside && agent__has_joined() && !agent__start(L, code))
+	if (L && !agent_inside && agent__has_joined() && !memprof__is_wanted() &&
+	    !agent__start(L, code))
 		agent__refuse(agent__why());
 	errno = saved;
 }
@@ -29,6 +32,7 @@ static void begin(lua_State *L, const void *code)
 typedef lua_State *luaL_newstate_fn(void);
 typedef lua_State *lua_newstate_fn(lua_Alloc f, void *ud);
 typedef void lua_close_fn(lua_State *L);
+typedef void luaL_openlibs_fn(lua_State *L);
 typedef lua_Alloc lua_getallocf_fn(lua_State *L, void **ud);
 typedef void lua_setallocf_fn(lua_State *L, lua_Alloc f, void *ud);
 
@@ -70,7 +74,17 @@ void preload_lua_close(void *real, lua_State *L)
 
 	if (vm)
 		agent__close(vm, L);
+	if (memprof__is_wanted())
+		memprof__close(L);
 	REAL(lua_close_fn, real)(L);
+}
+
+/* A profiler of the VM's own is there when its libraries are open. */
+void preload_luaL_openlibs(void *real, lua_State *L)
+{
+	REAL(luaL_openlibs_fn, real)(L);
+	if (!agent_inside && memprof__is_wanted())
+		memprof__start(agent_lib__of(real), L);
 }
 
 /* The program is to see its own allocator, and the data that it gave it. */
@@ -153,6 +167,11 @@ PRELOAD_EXPORT void lua_setallocf(lua_State *L, lua_Alloc f, void *ud)
 {
 	preload_lua_setallocf(real_function("lua_setallocf", __builtin_return_address(0)), L, f,
 			      ud);
+}
+
+PRELOAD_EXPORT void luaL_openlibs(lua_State *L)
+{
+	preload_luaL_openlibs(real_function("luaL_openlibs", __builtin_return_address(0)), L);
 }
 
 /* ---- before the program ---- */

@@ -17,6 +17,7 @@
 #include "backends/backend.h"
 #include "backends/luajit/closing.h"
 #include "backends/luajit/library.h"
+#include "backends/memprof/memprof.h"
 
 /* The empty name is that of the program, where preloaded libraries are found
  * too.  A tail call, so that the user's code has no frame of ours above it. */
@@ -128,8 +129,10 @@ int ljperf_lua_init(lua_State *L)
 		agent__refuse(lib ? lib->why : "no memory");
 		return 0;
 	}
-	if (agent__start(L, code))
-		agent_watch_close(&lib->api, L);
+	if (memprof__is_wanted())
+		memprof__start(lib, L);
+	else if (agent__start(L, code))
+		agent_watch_close(&lib->api, L, agent_closing);
 	else
 		agent__refuse(agent__why());
 	if (!user_init)

@@ -14,6 +14,7 @@ enum preload_function {
 	AT_CLOSE,
 	AT_GETALLOCF,
 	AT_SETALLOCF,
+	AT_OPENLIBS,
 	N_PRELOAD_FUNCTIONS
 };
 
@@ -23,6 +24,8 @@ lua_State *preload_lua_newstate(void *real, lua_Alloc f, void *ud);
 void preload_lua_close(void *real, lua_State *L);
 lua_Alloc preload_lua_getallocf(void *real, lua_State *L, void **ud);
 void preload_lua_setallocf(void *real, lua_State *L, lua_Alloc f, void *ud);
+
+void preload_luaL_openlibs(void *real, lua_State *L);
 
 /* lua_init.c: for a program that has LuaJIT inside, where calls of it are not
  * seen: comes in through LUA_INIT if the program heeds that. */

@@ -33,8 +33,8 @@ if ! $cc $flags $san -o asan "$LJPERF_SOURCE/tests/hosts/host.c" $libs 2>cc.log;
 fi
 # shellcheck disable=SC2086
 if ! (cd "$LJPERF_SOURCE" && $cc $flags $san -std=c11 -D_GNU_SOURCE -I. -fPIC -fvisibility=hidden \
-	-ftls-model=initial-exec -shared -Wl,-z,nodelete -o "$TMPDIR/bin/libljperf-agent.so" \
-	backends/luajit/*.c backends/preload/*.c vendor/luajit/*.c) 2>cc.log; then
+	-ftls-model=initial-exec -shared -Wl,-z,defs -Wl,-z,nodelete -o "$TMPDIR/bin/libljperf-agent.so" \
+	backends/luajit/*.c backends/preload/*.c backends/memprof/*.c vendor/luajit/*.c) 2>cc.log; then
 	not_ok "the agent compiles with sanitizers" "$(head -20 cc.log)"
 	finish
 fi

@@ -18,6 +18,7 @@
 	X(int, luaL_loadbuffer, (lua_State *, const char *, size_t, const char *)) \
 	X(int, luaL_loadfile, (lua_State *, const char *)) \
 	X(int, lua_cpcall, (lua_State *, lua_CFunction, void *)) \
+	X(int, lua_dump, (lua_State *, lua_Writer, void *)) \
 	X(void *, lua_newuserdata, (lua_State *, size_t)) \
 	X(int, lua_setmetatable, (lua_State *, int)) \
 	X(void, lua_pushnil, (lua_State *)) \

@@ -162,19 +162,52 @@ static int find_global(struct probe *p)
 		}
 	}
 	if (found != 1)
-		return probe__fail(
-			p, "its global state was not found (only GC64 builds are supported)");
+		return probe__fail(p, "its global state was not found");
 	if (p->g_words > PROBE_G_WORDS)
 		p->g_words = PROBE_G_WORDS;
 	return 0;
 }
 
+struct dump_head {
+	unsigned char bytes[5];
+	size_t n;
+};
+
+static int take_head(lua_State *L, const void *part, size_t n, void *ud)
+{
+	struct dump_head *head = ud;
+	size_t i;
+
+	(void)L;
+	for (i = 0; i < n && head->n < sizeof(head->bytes); i++)
+		head->bytes[head->n++] = ((const unsigned char *)part)[i];
+	return 0;
+}
+
+/* Dumped bytecode says in its fifth byte whether frames take two slots, as in
+ * GC64 builds only (lj_bcdump.h).  Others refuse allocators of their host, and
+ * say so on stderr: they are not to be asked. */
+static bool is_gc64(const struct lj_api *api)
+{
+	struct dump_head head = { .n = 0 };
+	lua_State *L = api->luaL_newstate();
+
+	if (!L)
+		return true; /* another error will be told */
+	if (api->luaL_loadbuffer(L, "", 0, "=ljperf probe") == 0)
+		api->lua_dump(L, take_head, &head);
+	api->lua_close(L);
+	return head.n == sizeof(head.bytes) && memcmp(head.bytes, "\033LJ", 3) == 0 &&
+	       head.bytes[4] & 0x08;
+}
+
 static int open_state(struct probe *p)
 {
+	if (!is_gc64(p->api))
+		return probe__fail(p, "only GC64 builds are supported");
 	p->L = p->api->lua_newstate(probe_alloc, p);
 	if (!p->L)
-		return probe__fail(
-			p, "it refuses an allocator of its host (only GC64 builds are supported)");
+		return probe__fail(p, "it refuses an allocator of its host");
 	p->api->luaL_openlibs(p->L);
 	p->api->lua_gc(p->L, LUA_GCSTOP, 0);
 	p->api->lua_getfield(p->L, LUA_GLOBALSINDEX, "jit");

@@ -1,0 +1,138 @@
+/* cmd_import.c - "ljperf import": makes a session file of a recording that
+ * misc.memprof has written, of any of its variants.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ljperf.h"
+#include "record/import.h"
+#include "record/output.h"
+#include "util/error.h"
+#include "util/options.h"
+
+static struct {
+	const char *output;
+	bool quiet;
+	uint64_t level;
+} imp;
+
+static const char usage[] = "ljperf import [OPTIONS] FILE";
+
+static const struct option options[] = {
+	OPT_STRING('o', "output", &imp.output, "FILE", "write to FILE (" DEFAULT_OUTPUT ")"),
+	OPT_U64('z', "compression-level", &imp.level, "N", "level of zstd, 1 to 19"),
+	OPT_BOOL('q', "quiet", &imp.quiet, "no line at the end, no warning"),
+	OPT_END(),
+};
+
+static int fail(const char *name)
+{
+	fprintf(stderr, "ljperf: cannot import '%s': %s\n", name, err__msg());
+	return EXIT_LJPERF;
+}
+
+static int open_input(const char *name)
+{
+	int fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 ? fd : err__set(-errno, "%s", strerror(errno));
+}
+
+static bool same_file(int a, const char *path)
+{
+	struct stat sa, sb;
+
+	return fstat(a, &sa) == 0 && stat(path, &sb) == 0 && sa.st_dev == sb.st_dev &&
+	       sa.st_ino == sb.st_ino;
+}
+
+static struct session_writer *new_writer(int fd, const char *name)
+{
+	const char *argv[] = { "ljperf", "import", name };
+	struct session_header h = {
+		.argv = argv,
+		.argc = 3,
+		.ljperf_version = LJPERF_VERSION,
+		.backend = "memprof",
+	};
+	struct session_writer_opts opts = { .level = (int)imp.level };
+
+	return session_writer__new(fd, &h, &opts);
+}
+
+/* A cut recording makes a cut session: what it lacks is not made up. */
+static int finish(struct session_writer *w, const struct session_info *info)
+{
+	struct session_footer end = { .end_kind = SESSION_END_UNKNOWN };
+
+	if (info->state == SESSION_COMPLETE)
+		return session_writer__finish(w, &end);
+	if (!imp.quiet)
+		fprintf(stderr, "ljperf: warning: %s; what comes before it is imported\n",
+			info->damage);
+	return session_writer__flush(w);
+}
+
+static int copy(struct session_reader *r, int fd, const char *name)
+{
+	struct session_writer *w = new_writer(fd, name);
+	int err = w ? import__run(w, r) : -EIO;
+
+	if (!err)
+		err = finish(w, session_reader__info(r));
+	if (!err && !imp.quiet)
+		fprintf(stderr, "[ ljperf import: wrote %s (%" PRIu64 " events) ]\n", imp.output,
+			session_writer__events(w));
+	session_writer__delete(w);
+	return err;
+}
+
+static int import(const char *name)
+{
+	struct session_reader *r = NULL;
+	char *path = NULL;
+	int in = open_input(name), out = -1, err = in < 0 ? in : 0;
+
+	if (!err && same_file(in, imp.output))
+		err = err__set(-EINVAL, "it is the file to write to");
+	if (!err)
+		err = output__check(imp.output);
+	if (!err && !(r = session_reader__new_fd(in, name)))
+		err = -ENOMEM;
+	if (!err)
+		err = out = output__open(imp.output, 0, 1, true, &path);
+	if (out >= 0)
+		err = copy(r, out, name);
+	if (out >= 0 && out != STDOUT_FILENO && close(out) != 0 && !err)
+		err = err__errno(errno, "cannot write '%s'", path);
+	if (err < 0 && out >= 0 && out != STDOUT_FILENO)
+		unlink(path);
+	session_reader__delete(r);
+	free(path);
+	return err < 0 ? fail(name) : EXIT_SUCCESS;
+}
+
+int cmd_import(int argc, const char **argv)
+{
+	int n;
+
+	imp.output = DEFAULT_OUTPUT;
+	n = options__parse(argc, argv, options, usage, 0, NULL);
+	if (n == OPTIONS_HELP)
+		return EXIT_SUCCESS;
+	if (n >= 0 && n != 1)
+		n = err__set(-EINVAL, "import takes one file, 'ljperf import -h' shows how");
+	if (n > 0 && imp.level > 19)
+		n = err__set(-EINVAL, "the compression level is 1 to 19, not %" PRIu64, imp.level);
+	if (n < 0) {
+		fprintf(stderr, "ljperf: %s\n", err__msg());
+		return EXIT_LJPERF;
+	}
+	return import(argv[1]);
+}

@@ -25,6 +25,14 @@
 #include "report/diff_view.h"
 #include "report/json.h"
 
+enum { FLUSH_BYTES = 1 << 16 };
+
+/* Trees are large.  False when nobody reads any more. */
+static bool flush(struct json *j)
+{
+	return j->out->len < FLUSH_BYTES || term__flush(j->out);
+}
+
 static void put_amount(const struct diff *d, struct json *j, const char *key, s128 v)
 {
 	json__key(j, key);
@@ -158,7 +166,7 @@ static int put_tree(const struct diff *d, size_t row, struct json *j)
 
 	json__key(j, "tree");
 	json__open(j, '[');
-	for (i = 1; !err && i < d->trees->n; i++)
+	for (i = 1; !err && i < d->trees->n && flush(j); i++)
 		put_node(d, i, self, j);
 	json__close(j, ']');
 	free(self);
@@ -226,7 +234,7 @@ int diff_view__json(const struct diff *d, struct strbuf *out)
 	json__close(&j, ']');
 	json__key(&j, "rows");
 	json__open(&j, '[');
-	for (i = 0; !err && i < d->n_order; i++) {
+	for (i = 0; !err && i < d->n_order && flush(&j); i++) {
 		json__newline(&j);
 		err = put_row(d, d->order[i], &j);
 	}

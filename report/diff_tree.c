@@ -239,40 +239,58 @@ static void trees__sum(const struct diff *d)
 	}
 }
 
-/* The last first, as siblings are put one before the other. */
+/* Siblings in the order of rows. */
 static int cmp_nodes(const void *x, const void *y, void *ctx)
 {
 	const struct diff *d = ctx;
 	const struct diff_trees *t = d->trees;
 	uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
-	int cmp = diff__cmp_values(d, diff_trees__value(d, j), diff_trees__value(d, i));
+	int cmp = diff__cmp_values(d, diff_trees__value(d, i), diff_trees__value(d, j));
 	const struct str *s, *r;
 
-	if (cmp || t->at[i].label == t->at[j].label)
+	if (cmp)
 		return cmp;
-	s = strpool__get(&t->labels, t->at[j].label);
-	r = strpool__get(&t->labels, t->at[i].label);
+	s = strpool__get(&t->labels, t->at[i].label);
+	r = strpool__get(&t->labels, t->at[j].label);
 	cmp = strcmp(s->s, r->s);
 	return cmp ? cmp : s->len < r->len ? -1 : s->len > r->len;
+}
+
+/* Puts the children of a node in order; ROOM is for all nodes. */
+static void node__sort(const struct diff *d, struct diff_node *node, uint32_t *room)
+{
+	struct diff_node *at = d->trees->at;
+	uint32_t child;
+	size_t n = 0;
+
+	for (child = node->first; child; child = at[child].next)
+		room[n++] = child;
+	if (n < 2)
+		return;
+	qsort_r(room, n, sizeof(*room), cmp_nodes, (void *)(uintptr_t)d);
+	node->first = 0;
+	while (n) {
+		at[room[--n]].next = node->first;
+		node->first = room[n];
+	}
 }
 
 static int trees__sort(const struct diff *d)
 {
 	struct diff_trees *t = d->trees;
-	uint32_t *order = malloc(t->n * sizeof(*order)), i;
+	uint32_t *room = malloc(t->n * sizeof(*room)), i;
 	struct diff_node *parent;
 
-	if (!order)
+	if (!room)
 		return -ENOMEM;
-	for (i = 1; i < t->n; i++)
-		order[i - 1] = i;
-	qsort_r(order, t->n - 1, sizeof(*order), cmp_nodes, (void *)(uintptr_t)d);
-	for (i = 0; i < t->n - 1; i++) {
-		parent = &t->at[t->at[order[i]].parent];
-		t->at[order[i]].next = parent->first;
-		parent->first = order[i];
+	for (i = 1; i < t->n; i++) {
+		parent = &t->at[t->at[i].parent];
+		t->at[i].next = parent->first;
+		parent->first = i;
 	}
-	free(order);
+	for (i = 0; i < t->n; i++)
+		node__sort(d, &t->at[i], room);
+	free(room);
 	return 0;
 }
 

@@ -112,8 +112,8 @@ pid_t launch__start(const struct launch *l)
 	close(fds[0]);
 	if (pid < 0)
 		return err__errno(errno, "cannot fork");
-	if (n == 0)
-		return pid;
+	if (n <= 0)
+		return pid; /* if it was not told: how the child ends will tell */
 	waitpid(pid, NULL, 0);
 	return err__errno(err, "cannot run '%s'", l->program);
 }

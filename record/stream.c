@@ -190,6 +190,7 @@ static void drain_all(struct stream *s)
 		err = flush(s); /* its process may go on for long */
 	if (err) {
 		note_failure(s, err);
+		session_writer__flush(s->writer); /* what came before */
 		discard_events(s);
 	}
 	drain__exit(&d);
@@ -219,7 +220,8 @@ static void *stream_main(void *arg)
 		drain_all(s);
 	s->end.duration_ns = now_ns() - s->start_ns;
 	wait_for_end(s);
-	err = session_writer__finish(s->writer, &s->end);
+	/* Without its end the file is known to be cut. */
+	err = s->err ? 0 : session_writer__finish(s->writer, &s->end);
 	if (err)
 		note_failure(s, err);
 	s->events = session_writer__events(s->writer);

@@ -223,8 +223,8 @@ int wire__receive(int sock, struct wire_msg *msg)
 	do {
 		n = recvmsg(sock, &hdr, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	} while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
+	if (n < 0) /* memory may come back, and the packet stays */
+		return errno == EAGAIN || errno == ENOMEM || errno == ENOBUFS ? 0 : -1;
 	if (n == 0)
 		return -1;
 	take_attached(&hdr, msg);

@@ -69,6 +69,33 @@ static void block_unlink(struct block *b)
 	b->next->prev = b->prev;
 }
 
+/* While lua_newstate() runs, memory comes from the probe itself: some versions
+ * crash in there when an allocation fails, which must not be the program's
+ * fate.  Memory of either kind is never unset, so that it can be looked through. */
+static struct block *block_new(struct probe *p, size_t nsize)
+{
+	size_t n = (sizeof(struct block) + nsize + 15) & ~(size_t)15;
+	struct block *b;
+
+	if (!p->L && n <= sizeof(p->reserve) - p->reserved) {
+		b = (struct block *)(void *)(p->reserve + p->reserved);
+		p->reserved += n;
+		return b;
+	}
+	b = calloc(1, sizeof(*b) + nsize);
+	p->out_of_memory |= !b;
+	return b;
+}
+
+static void block_delete(struct probe *p, struct block *b)
+{
+	const uint8_t *at = (const uint8_t *)b;
+
+	block_unlink(b);
+	if (at < p->reserve || at >= p->reserve + sizeof(p->reserve))
+		free(b);
+}
+
 static void *probe_alloc(void *ud, void *ptr, size_t osize, size_t nsize)
 {
 	struct probe *p = ud;
@@ -78,19 +105,17 @@ static void *probe_alloc(void *ud, void *ptr, size_t osize, size_t nsize)
 		if (!ptr)
 			return NULL;
 		probe_watch__free(p);
-		block_unlink(old);
-		free(old);
+		block_delete(p, old);
 		return NULL;
 	}
 	if (!ptr)
 		probe_watch__alloc(p);
-	b = calloc(1, sizeof(*b) + nsize); /* what the probe looks through is never unset */
+	b = block_new(p, nsize);
 	if (!b)
 		return NULL;
 	if (old) {
 		memcpy(b + 1, ptr, osize < nsize ? osize : nsize);
-		block_unlink(old);
-		free(old);
+		block_delete(p, old);
 	}
 	block_link(p, b, nsize);
 	return b + 1;
@@ -201,13 +226,8 @@ static bool is_gc64(const struct lj_api *api)
 	       head.bytes[4] & 0x08;
 }
 
-static int open_state(struct probe *p)
+static int open_libraries(struct probe *p)
 {
-	if (!is_gc64(p->api))
-		return probe__fail(p, "only GC64 builds are supported");
-	p->L = p->api->lua_newstate(probe_alloc, p);
-	if (!p->L)
-		return probe__fail(p, "it refuses an allocator of its host");
 	p->api->luaL_openlibs(p->L);
 	p->api->lua_gc(p->L, LUA_GCSTOP, 0);
 	p->api->lua_getfield(p->L, LUA_GLOBALSINDEX, "jit");
@@ -220,12 +240,39 @@ static int open_state(struct probe *p)
 
 static int find_all(struct probe *p)
 {
-	if (open_state(p) || find_global(p) || probe_state__find(p) || probe_objects__find(p) ||
+	if (open_libraries(p) || find_global(p) || probe_state__find(p) || probe_objects__find(p) ||
 	    probe_tables__find(p) || probe_watch__run(p) || probe_traces__find(p) ||
 	    selftest__run(p))
 		return -1;
 	lj_builtins__collect(p->names, p->lay, p->api, p->L);
 	return 0;
+}
+
+static int c_find_all(lua_State *L)
+{
+	struct probe *p = probe__self(L);
+
+	p->result = find_all(p);
+	return 0;
+}
+
+/* An error that nobody caught would go on into the program's own frames. */
+static int find_protected(struct probe *p)
+{
+	int status;
+
+	if (!is_gc64(p->api))
+		return probe__fail(p, "only GC64 builds are supported");
+	p->L = p->api->lua_newstate(probe_alloc, p);
+	if (!p->L)
+		return probe__fail(p, p->out_of_memory ? "no memory for the layout probe"
+						       : "it refuses an allocator of its host");
+	status = p->api->lua_cpcall(p->L, c_find_all, NULL);
+	p->watch = WATCH_NOTHING;
+	if (status == 0)
+		return p->result;
+	return probe__fail(p, status == LUA_ERRMEM ? "no memory for the layout probe"
+						   : "the layout probe was stopped by an error");
 }
 
 static uint64_t now_ns(void)
@@ -255,8 +302,7 @@ int lj_layout__probe(struct lj_layout *lay, struct lj_builtins *names, const str
 	p->why = why;
 	p->why_len = why_len;
 	p->head.prev = p->head.next = &p->head;
-	err = find_all(p);
-	p->watch = WATCH_NOTHING;
+	err = find_protected(p);
 	if (p->L)
 		api->lua_close(p->L);
 	free(p);

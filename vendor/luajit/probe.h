@@ -8,6 +8,7 @@
 #ifndef LJPERF_VENDOR_LUAJIT_PROBE_H
 #define LJPERF_VENDOR_LUAJIT_PROBE_H
 
+#include <stdalign.h>
 #include <stddef.h>
 
 #include "vendor/luajit/locate.h"
@@ -31,6 +32,7 @@ enum watch {
 	WATCH_TEST, /* self-test */
 };
 
+#define PROBE_RESERVE 65536 /* bytes; a new state takes about 20 thousand */
 #define PROBE_TRACES 3
 #define PROBE_L_WORDS 32
 #define PROBE_CF_WORDS 16
@@ -45,6 +47,10 @@ struct probe {
 	struct block head; /* ring of all blocks */
 	uintptr_t lowest, highest; /* no block ever lay outside */
 	lua_State *L;
+	int result; /* of the protected call that finds all */
+	bool out_of_memory; /* the allocator has said no */
+	size_t reserved; /* bytes given out from the next */
+	alignas(16) uint8_t reserve[PROBE_RESERVE];
 	uint8_t *g;
 	size_t g_words; /* 4-byte words from g to the end of its block */
 	enum watch watch;

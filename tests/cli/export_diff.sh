@@ -59,6 +59,12 @@ pprof()
 	HOME=$TMPDIR PPROF_TMPDIR=$TMPDIR GOFLAGS=-mod=mod go tool pprof "$@" 2>err
 }
 
+# The lines of an output behind its head; pprof has no order for equal amounts.
+table()
+{
+	sed '1,/^Showing nodes/d' | sort
+}
+
 if have go && go tool pprof -h 2>&1 | grep -q -- -diff_base; then
 	"$LJPERF" export --format pprof -o old.pb.gz old22.zst
 	"$LJPERF" export --format pprof -o new.pb.gz new22.zst
@@ -67,10 +73,10 @@ if have go && go tool pprof -h 2>&1 | grep -q -- -diff_base; then
 		for how in -top "-top -cum -lines" -tree; do
 			# shellcheck disable=SC2086
 			pprof $how -nodefraction=0 -edgefraction=0 -unit=B -sample_index=$amount \
-				-diff_base old.pb.gz new.pb.gz | sed '1,/^Showing nodes/d' >want
+				-diff_base old.pb.gz new.pb.gz | table >want
 			# shellcheck disable=SC2086
 			pprof $how -nodefraction=0 -edgefraction=0 -unit=B -sample_index=$amount \
-				both.pb.gz | sed '1,/^Showing nodes/d' >got
+				both.pb.gz | table >got
 			holds "pprof $how $amount is as with -diff_base" cmp want got
 		done
 	done

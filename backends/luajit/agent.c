@@ -320,6 +320,7 @@ static bool revive(struct agent_vm *vm, uint32_t epoch)
 		if (vm->epoch_recorded && !forked)
 			put_mark(vm, SESSION_MARK_PAUSE, "");
 		vm->epoch_recorded = 0;
+		vm->epoch_off = vm->closing ? 0 : epoch; /* its end is watched for */
 		vm->paused = true;
 		return false;
 	}
@@ -488,6 +489,7 @@ void agent__close(struct agent_vm *vm, struct lua_State *L)
 		producer__check(&vm->out);
 	vm->registry = NULL; /* what it leads to is freed in any order now */
 	vm->closing = true;
+	vm->epoch_off = 0;
 }
 
 /* lua_close() frees the main thread's stack when all objects are gone, and

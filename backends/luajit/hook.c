@@ -248,9 +248,9 @@ static void *pass_on(struct agent_vm *vm, void *ptr, size_t osize, size_t nsize)
 	return alloc(ud, ptr, osize, nsize);
 }
 
-void *agent_hook(void *ud, void *ptr, size_t osize, size_t nsize)
+__attribute__((noinline)) static void *record(struct agent_vm *vm, void *ptr, size_t osize,
+					      size_t nsize)
 {
-	struct agent_vm *vm = ud;
 	struct lj_place at;
 	uint32_t stack = 0;
 	void *new;
@@ -272,4 +272,15 @@ void *agent_hook(void *ud, void *ptr, size_t osize, size_t nsize)
 	else
 		emit(vm, RING_ALLOC, &at, nsize, new, 0);
 	return new;
+}
+
+/* While recording is off the first test is all: there is nothing to save and
+ * restore around it. */
+void *agent_hook(void *ud, void *ptr, size_t osize, size_t nsize)
+{
+	struct agent_vm *vm = ud;
+
+	if (atomic_load_explicit(vm->epoch, memory_order_relaxed) == vm->epoch_off)
+		return vm->alloc(vm->alloc_ud, ptr, osize, nsize);
+	return record(vm, ptr, osize, nsize);
 }

@@ -23,6 +23,7 @@ struct agent_vm {
 	volatile uint32_t *alive; /* a page that reads as zero in a forked child */
 	const _Atomic uint32_t *epoch; /* of the recording: odd while events are wanted */
 	uint32_t epoch_recorded; /* of this VM; another one: see agent_revive() */
+	uint32_t epoch_off; /* nothing is to be done in this one; 0: none */
 	lua_Alloc alloc; /* the program's own allocator */
 	void *alloc_ud;
 	const uint8_t *g;

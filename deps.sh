@@ -18,6 +18,18 @@ mandoc mandoc mandoc mandoc
 man man-db man-db mandoc
 eu-addr2line elfutils elfutils elfutils
 callgrind_annotate valgrind valgrind valgrind
+pgrep procps procps-ng procps
+'
+
+# COMMAND DEBIAN: programs that some tests record; without one they are skipped.
+# Debian's nginx is unpacked by its test, because its LuaJIT cannot be installed
+# beside the other one.
+recorded='
+nvim neovim
+sysbench sysbench
+dnsjit dnsjit
+lua5.1 lua5.1
+lua5.4 lua5.4
 '
 
 # field FILE SUFFIX: the value of the variable in a vendor/*.mk.
@@ -77,19 +89,27 @@ apt_install()
 		apt-get install -y --no-install-recommends "$@"
 }
 
+install_recorded()
+{
+	echo "$recorded" | while read -r command package; do
+		[ -z "$command" ] || command -v "$command" >/dev/null 2>&1 || apt_install "$package" </dev/null ||
+			echo "deps.sh: without $package some tests are skipped"
+	done
+}
+
 # Lists of packages are fetched only when there are none or they are stale.
 install_debian()
 {
 	packages=$(missing_debian | sort -u)
-	if [ -z "$packages" ]; then
-		echo "deps.sh: nothing is missing"
-		return
+	if [ -n "$packages" ]; then
+		echo "deps.sh: installing" $packages
+		if ! apt_install $packages; then
+			as_root apt-get update
+			apt_install $packages
+		fi
 	fi
-	echo "deps.sh: installing" $packages
-	if ! apt_install $packages; then
-		as_root apt-get update
-		apt_install $packages
-	fi
+	install_recorded
+	[ -n "$packages" ] || echo "deps.sh: nothing is missing"
 	for mk in vendor/*.mk; do
 		have_library "$mk" && continue
 		echo "deps.sh: $(basename "$mk" .mk) is missing, or older than $(field "$mk" LEAST)" >&2

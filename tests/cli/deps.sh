@@ -24,10 +24,12 @@ for package in gcc make mandoc libluajit-5.1-dev libelf-dev libdw-dev libzstd-de
 	libpcre2-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev elfutils valgrind check; do
 	like "asks apt for $package" " $asked " "*install -y --no-install-recommends* $package *"
 done
+like "asks apt for a program that tests record" " $asked " "*install* sysbench*"
 is "fails when the libraries are still missing" "$status" 1
 
 printf '#!/bin/sh\nexit 0\n' >bin/pkg-config
-for tool in gcc make protoc-c luajit zstd python3 mandoc man eu-addr2line callgrind_annotate; do
+for tool in gcc make protoc-c luajit zstd python3 mandoc man eu-addr2line callgrind_annotate pgrep nvim \
+	sysbench dnsjit lua5.1 lua5.4; do
 	cp bin/pkg-config "bin/$tool"
 done
 rm -f asked

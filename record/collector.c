@@ -12,6 +12,8 @@
 
 #include "util/error.h"
 
+#define SAME_SIGNAL_NS 300000000u
+
 /* After the target has ended, how long to wait for a process that it has
  * started to show up with a VM. */
 #define LINGER_NS 200000000u
@@ -219,11 +221,16 @@ static void process_ended(struct collector *c, struct process *p)
  * us is passed on, once.  The second time we do not wait for the target. */
 static void interrupted(struct collector *c, const struct signalfd_siginfo *si)
 {
-	if (c->interrupted || c->target_ended || !c->target)
+	uint64_t now = now_ns();
+
+	/* What is sent to us and to our group, as timeout(1) does, is one. */
+	if (c->interrupted_ns && now - c->interrupted_ns < SAME_SIGNAL_NS)
+		return;
+	if (c->interrupted_ns || c->target_ended || !c->target)
 		c->stopped = true;
 	else if (si->ssi_code != SI_KERNEL)
 		kill(c->target, (int)si->ssi_signo);
-	c->interrupted = true;
+	c->interrupted_ns = now;
 }
 
 static void take_signal(struct collector *c)

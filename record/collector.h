@@ -36,7 +36,8 @@ struct collector {
 	bool told_waiting;
 
 	struct session_footer end; /* how the target ended */
-	bool target_ended, interrupted, stopped;
+	bool target_ended, stopped;
+	uint64_t interrupted_ns; /* when the first signal came; 0: none has */
 	unsigned n_loaded; /* processes that had an agent in them */
 	char refused[512]; /* why a VM is not recorded, the first reason; "" none */
 	int err; /* a VM could not be recorded, and why: the first reason */

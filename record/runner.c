@@ -28,7 +28,7 @@
 
 struct runner {
 	struct agent_vm *vm; /* NULL: not recorded */
-	bool skip;	     /* not to be recorded: it cannot be loaded */
+	bool skip; /* not to be recorded: it cannot be loaded */
 	char **jit; /* -j and -O options as they came, n_jit of them */
 	int n_jit;
 	char **script; /* script and its arguments, NULL at the end */

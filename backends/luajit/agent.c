@@ -44,17 +44,19 @@ static void *why_not(const char *what, int err)
 static void before_fork(void)
 {
 	pthread_mutex_lock(&agent.lock);
+	agent_lib__lock();
 }
 
 static void in_parent(void)
 {
+	agent_lib__unlock();
 	pthread_mutex_unlock(&agent.lock);
 }
 
 /* A daemon's process may go on with its parent's VMs when that is gone. */
 static void in_child(void)
 {
-	pthread_mutex_unlock(&agent.lock);
+	in_parent();
 	if (agent.joined && agent.channel.control->inherit && atomic_load(&agent.n_vms))
 		channel__note(&agent.channel, MSG_FORKED, "");
 }

@@ -84,9 +84,11 @@ static int send_on(int sock, const void *msg, size_t len, int fd)
 		c->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(c), &fd, sizeof(int));
 	}
+	/* A ring is worth a wait; a note is not. */
 	do {
 		n = sendmsg(sock, &hdr, MSG_NOSIGNAL | MSG_DONTWAIT);
-	} while (n < 0 && (errno == EINTR || (errno == EAGAIN && poll(&pfd, 1, STALL_MS) > 0)));
+	} while (n < 0 &&
+		 (errno == EINTR || (errno == EAGAIN && fd >= 0 && poll(&pfd, 1, STALL_MS) > 0)));
 	return n == (ssize_t)len ? 0 : -errno;
 }
 

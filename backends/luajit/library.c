@@ -105,7 +105,7 @@ static void load_api(struct agent_lib *lib, const struct link_map *map)
 	lib->has_api = !missing;
 }
 
-static struct agent_lib *add(const void *code, const struct link_map *map)
+static struct agent_lib *new_lib(const void *code, const struct link_map *map)
 {
 	struct agent_lib *lib = calloc(1, sizeof(*lib));
 
@@ -118,26 +118,62 @@ static struct agent_lib *add(const void *code, const struct link_map *map)
 	agent_inside--;
 	if (!lib->has_api)
 		lib->state = LIB_REFUSED;
-	lib->next = libs;
-	libs = lib;
 	return lib;
 }
 
+static struct agent_lib *find(const struct link_map *map)
+{
+	struct agent_lib *lib;
+
+	for (lib = libs; lib && lib->map != map; lib = lib->next)
+		;
+	return lib;
+}
+
+/* Adds NEW, unless another thread was faster: then that one's is returned. */
+static struct agent_lib *add(struct agent_lib *new)
+{
+	struct agent_lib *lib;
+
+	pthread_mutex_lock(&lock);
+	lib = find(new->map);
+	if (!lib) {
+		new->next = libs;
+		libs = lib = new;
+	}
+	pthread_mutex_unlock(&lock);
+	if (lib != new)
+		free(new);
+	return lib;
+}
+
+/* The loader's lock is never taken under ours: a library's constructor, which
+ * runs under the loader's, may make a VM. */
 struct agent_lib *agent_lib__of(const void *code)
 {
-	struct agent_lib *lib = NULL;
+	struct agent_lib *lib;
 	struct link_map *map;
 	Dl_info info;
 
 	if (!dladdr1(code, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return NULL;
 	pthread_mutex_lock(&lock);
-	for (lib = libs; lib && lib->map != map; lib = lib->next)
-		;
-	if (!lib)
-		lib = add(code, map);
+	lib = find(map);
 	pthread_mutex_unlock(&lock);
-	return lib;
+	if (lib)
+		return lib;
+	lib = new_lib(code, map);
+	return lib ? add(lib) : NULL;
+}
+
+void agent_lib__lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void agent_lib__unlock(void)
+{
+	pthread_mutex_unlock(&lock);
 }
 
 bool agent_lib__probe(struct agent_lib *lib)

@@ -28,6 +28,10 @@ extern __thread int agent_inside;
  * take the dynamic loader's lock, so not for the hook. */
 struct agent_lib *agent_lib__of(const void *code);
 
+/* Around a fork: no other thread may be at work here then. */
+void agent_lib__lock(void);
+void agent_lib__unlock(void);
+
 /* Finds the layout, once.  False with a sentence in lib->why. */
 bool agent_lib__probe(struct agent_lib *lib);
 

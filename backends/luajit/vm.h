@@ -35,7 +35,7 @@ struct agent_vm {
 	uint32_t last_ffid;
 	uint32_t min_described; /* no prototype or trace takes fewer bytes */
 	uint32_t clock_countdown; /* events until the clock is looked at */
-	uint32_t clock_every;	  /* and how many they were at first */
+	uint32_t clock_every; /* and how many they were at first */
 	uint64_t last_look, last_time; /* ns; the time that was told */
 	bool oracle;
 	struct stacks *stacks; /* NULL: not recorded */

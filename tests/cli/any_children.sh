@@ -88,6 +88,26 @@ run "$LJPERF" record -q -- sh -c 'sleep 20 & luajit w.lua'
 is "what has no VM is not waited for" \
 	"$status $([ $(($(date +%s) - before)) -lt 10 ] && echo soon)" "0 soon"
 
+# timeout(1) sends its signal to ljperf and then to the group: that is one, and
+# a program that ends by itself is waited for.
+cat >term.lua <<'L'
+jit.off()
+local ffi = require "ffi"
+ffi.cdef "typedef void (*handler_t)(int); handler_t signal(int, handler_t); int pause(void);"
+local ended = false
+ffi.C.signal(15, ffi.cast("handler_t", function() ended = true end))
+while not ended do ffi.C.pause() end
+os.execute("sleep 1")
+local t
+for i = 1, 1000 do t = { i } end
+os.exit(6)
+L
+fresh
+run timeout -s TERM 2 "$LJPERF" record -q -- luajit term.lua
+is "timeout: status" "$status" 124
+is "timeout: the program is waited for" "$(allocs ljperf.ljm.zst term.lua:9)" 1000
+whole "timeout" ljperf.ljm.zst
+
 # The user's own LD_PRELOAD is kept, before ours.
 cat >own.c <<'C'
 #include <stdlib.h>

@@ -63,11 +63,13 @@ await()
 tell()
 {
 	echo "$1" >control
-	answer=$(timeout 20 head -n 1 ack)
+	answer=$(timeout 20 head -n 1 <&8)
 	[ "$answer" = ack ] || not_ok "'$1' is answered" "got '$answer'"
 }
 
 mkfifo control ack input
+# Held open: an answer is not lost when the recorder ends before it is read.
+exec 8<>ack
 # begin OPTION...: the program in the background, its input in our hands.
 begin()
 {

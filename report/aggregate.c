@@ -144,6 +144,7 @@ static int aggregate__header(void *ctx, const struct session_header *h)
 	strbuf__exit(&text);
 	s->cwd = strdup(h->cwd ? h->cwd : "");
 	s->vm_label = header__vm_label(h);
+	s->pid = h->pid;
 	s->start_wall_ns = h->start_wall_ns;
 	return s->command && s->features && s->vm_version && s->cwd && s->vm_label
 		       ? 0

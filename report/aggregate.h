@@ -34,6 +34,7 @@ struct session_summary {
 	char *features; /* the header as text, a line each; "" none */
 	char *cwd; /* of the target; "" unknown */
 	char *vm_label; /* "VM 1", with the name of its thread; "" unknown */
+	uint64_t pid; /* 0 unknown */
 	uint64_t start_wall_ns; /* since 1970; 0 unknown */
 	uint64_t n_user_marks;
 	bool has_time;

@@ -181,23 +181,42 @@ static void put_size(const struct aggregate *a, uint32_t cell, struct strbuf *ou
 		strbuf__addstr(out, " B");
 }
 
-/* The VM, and the file where that does not tell it from others. */
+/* Whether another session than NTH has the same label and, with PIDS, process. */
+static bool vm__is_ambiguous(const struct aggregate *a, size_t nth, bool pids)
+{
+	const struct session_summary *s = &a->sessions[nth], *o;
+	size_t i;
+
+	if (!s->vm_label || !*s->vm_label)
+		return true;
+	for (i = 0; i < a->n_sessions; i++) {
+		o = &a->sessions[i];
+		if (i != nth && o->vm_label && !strcmp(o->vm_label, s->vm_label) &&
+		    (!pids || o->pid == s->pid))
+			return true;
+	}
+	return false;
+}
+
+/* The VM; its process and command where that does not tell it from others, and
+ * the file where that does not either. */
 static void put_vm(const struct aggregate *a, uint32_t cell, struct strbuf *out)
 {
 	uint32_t session = aggregate__cell(a, cell).session;
-	const char *label = a->sessions[session].vm_label;
-	bool alone = label && *label;
-	size_t i;
+	const struct session_summary *s = &a->sessions[session];
 
-	for (i = 0; i < a->n_sessions && alone; i++)
-		alone = i == session || !a->sessions[i].vm_label ||
-			strcmp(a->sessions[i].vm_label, label);
-	if (label && *label)
-		strbuf__addstr(out, label); /* escaped when it was made */
-	if (alone)
+	if (s->vm_label && *s->vm_label)
+		strbuf__addstr(out, s->vm_label); /* escaped when it was made */
+	if (!vm__is_ambiguous(a, session, false))
 		return;
-	strbuf__addstr(out, label && *label ? " of " : "");
-	escape__text(out, a->sessions[session].name, strlen(a->sessions[session].name), 0);
+	if (s->pid && !vm__is_ambiguous(a, session, true)) {
+		strbuf__addf(out, " of %llu", (unsigned long long)s->pid);
+		if (s->command && *s->command)
+			strbuf__addf(out, ": %s", s->command); /* escaped, too */
+		return;
+	}
+	strbuf__addstr(out, s->vm_label && *s->vm_label ? " of " : "");
+	escape__text(out, s->name, strlen(s->name), 0);
 }
 
 static void put_parent(const struct aggregate *a, uint32_t cell, struct strbuf *out)

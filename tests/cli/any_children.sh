@@ -25,6 +25,9 @@ for file in ljperf.[0-9]*.zst; do
 done
 is "children with a VM: nothing of theirs in the parent's file" "$(allocs ljperf.ljm.zst w.lua:4)" 0
 like "a report of all of them" "$("$LJPERF" report -q --sort line ljperf*.zst)" "*w.lua:4*"
+vms=$("$LJPERF" report -q --sort vm ljperf*.zst)
+is "--sort vm tells processes apart" "$(echo "$vms" | grep -c ' VM 1 (luajit) of [0-9]*: luajit w.lua$') $(
+	echo "$vms" | grep -c ' VM 1 (luajit) of [0-9]*: luajit kids.lua$')" "3 1"
 for option in -i --no-inherit; do
 	record_options=$option
 	same_as_alone "$option" luajit kids.lua

@@ -83,6 +83,7 @@ L
 fresh
 run "$LJPERF" record -- sh -c 'luajit slow.lua >/dev/null 2>&1 & exit 5'
 is "in the background: status" "$status" 5
+like "in the background: what is waited for is told" "$err" "ljperf: the program has ended; 1 of its processes is recorded still,*"
 whole "in the background" ljperf.ljm.zst
 is "in the background: lines" "$(allocs ljperf.ljm.zst slow.lua:4)" 1000
 fresh

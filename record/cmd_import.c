@@ -112,7 +112,7 @@ static int import(const char *name)
 	if (out >= 0 && out != STDOUT_FILENO && close(out) != 0 && !err)
 		err = err__errno(errno, "cannot write '%s'", path);
 	if (err < 0 && out >= 0 && out != STDOUT_FILENO)
-		unlink(path);
+		output__remove(path);
 	session_reader__delete(r);
 	free(path);
 	return err < 0 ? fail(name) : EXIT_SUCCESS;

@@ -83,6 +83,14 @@ int output__open_memprof(const char *path)
 	return fd >= 0 ? fd : err__errno(errno, "cannot create '%s'", path);
 }
 
+void output__remove(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode))
+		unlink(path);
+}
+
 /* Only making a file shows whether one can be made (a folder of /proc looks
  * writable); it goes again, so that nothing is there if the target fails to
  * start. */

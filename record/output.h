@@ -17,6 +17,9 @@ int output__open(const char *output, pid_t pid, unsigned number, bool first, cha
 /* Opens PATH as misc.memprof does: what is there is written over. */
 int output__open_memprof(const char *path);
 
+/* Removes a file that is not to stay; a device or a FIFO stays. */
+void output__remove(const char *path);
+
 /* Whether a file could be made there; tells before the target starts. */
 int output__check(const char *output);
 

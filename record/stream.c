@@ -204,7 +204,7 @@ static void copy_all(struct stream *s)
 	close(s->pipe);
 	s->pipe = -1;
 	if (s->empty)
-		unlink(s->path);
+		output__remove(s->path);
 	else if (err)
 		note_failure(s, err);
 }

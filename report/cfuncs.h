@@ -13,7 +13,7 @@
 /* A symbol, or an address that has none. */
 struct cfunc {
 	uint64_t addr;
-	uint32_t name;	 /* a string of the symbol table, or HASHMAP_NONE */
+	uint32_t name; /* a string of the symbol table, or HASHMAP_NONE */
 	uint32_t module; /* it lies in, or HASHMAP_NONE */
 	uint32_t session;
 };
@@ -26,7 +26,7 @@ struct cfuncs {
 
 	/* Of the session being read. */
 	uint32_t session;
-	bool exact;	       /* a symbol names its own address only */
+	bool exact; /* a symbol names its own address only */
 	struct epochs current; /* the symbol of an address */
 	struct epochs n_names; /* how many names an address has had */
 	/* Addresses of symbols, for the nearest: the first N_SORTED ascend, the

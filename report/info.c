@@ -25,7 +25,8 @@ static struct {
 static const struct option options[] = {
 	OPT_STRING('i', "input", &opt.input, "FILE", "recording to read, '-' is standard input"),
 	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept corrupt ones"),
-	OPT_BOOL(0, "buildids", &opt.build_ids, "print the build ids and paths of the modules only"),
+	OPT_BOOL(0, "buildids", &opt.build_ids,
+		 "print the build ids and paths of the modules only"),
 	OPT_END(),
 };
 

@@ -30,10 +30,10 @@ static const char *const vmstate_names[LJM_VMSTATE_MAX] = {
 /* What the VM was doing, in words for people. */
 static const char *const internal_names[LJM_VMSTATE_MAX] = {
 	[LJM_VMSTATE_INTERP] = "interpreter", [LJM_VMSTATE_C] = "C code",
-	[LJM_VMSTATE_GC] = "collector",	      [LJM_VMSTATE_EXIT] = "trace exit",
+	[LJM_VMSTATE_GC] = "collector",       [LJM_VMSTATE_EXIT] = "trace exit",
 	[LJM_VMSTATE_RECORD] = "recorder",    [LJM_VMSTATE_OPT] = "optimiser",
 	[LJM_VMSTATE_ASM] = "assembler",      [LJM_VMSTATE_TRACE] = "compiled code",
-	[LJM_VMSTATE_HOST] = "host",	      [LJM_VMSTATE_STACK] = "VM stack",
+	[LJM_VMSTATE_HOST] = "host",          [LJM_VMSTATE_STACK] = "VM stack",
 };
 
 static const char *const linktype_names[] = {

@@ -43,8 +43,8 @@ struct proto {
 
 struct trace {
 	uint64_t num, mcode; /* mcode is 0 where the stream has none */
-	uint64_t line;	     /* where it starts */
-	uint32_t proto;	     /* HASHMAP_NONE: the trace was never described */
+	uint64_t line; /* where it starts */
+	uint32_t proto; /* HASHMAP_NONE: the trace was never described */
 	uint32_t parent, exit, root, link;
 	uint8_t linktype;
 };

@@ -40,11 +40,26 @@ static const struct option table[] = {
 	OPT_DOUBLE(0, "percent-limit", &limit, "N", "hide rows below N percent"),
 	OPT_CALLBACK('e', "event", NULL, "NAME", "event to record", note),
 	OPT_CALLBACK('g', "graph", NULL, NULL, "call graph", note),
-	{ .type = OPT_CALLBACK, .letter = 'H', .name = "header", .arg = "WHAT", .callback = note,
-	  .optional_arg = true, .no_negate = true, .help = "print the header" },
-	{ .type = OPT_CALLBACK, .letter = 'k', .name = "kind", .arg = "KIND", .callback = note,
-	  .optional_arg = true, .takes = is_kind, .help = "which end is the root" },
-	{ .type = OPT_BOOL, .name = "header-only", .value = &color, .no_negate = true,
+	{ .type = OPT_CALLBACK,
+	  .letter = 'H',
+	  .name = "header",
+	  .arg = "WHAT",
+	  .callback = note,
+	  .optional_arg = true,
+	  .no_negate = true,
+	  .help = "print the header" },
+	{ .type = OPT_CALLBACK,
+	  .letter = 'k',
+	  .name = "kind",
+	  .arg = "KIND",
+	  .callback = note,
+	  .optional_arg = true,
+	  .takes = is_kind,
+	  .help = "which end is the root" },
+	{ .type = OPT_BOOL,
+	  .name = "header-only",
+	  .value = &color,
+	  .no_negate = true,
 	  .help = "print the header and nothing else" },
 	OPT_END()
 };
@@ -137,7 +152,8 @@ START_TEST(test_prefix)
 	ck_assert_int_eq(parse("--head", 0), -EINVAL);
 	ck_assert_str_eq(err__msg(), "option '--head' is ambiguous: '--header' or '--header-only'");
 	ck_assert_int_eq(parse("--co", 0), -EINVAL);
-	ck_assert_str_eq(err__msg(), "option '--co' is ambiguous: '--color' or '--compression-level'");
+	ck_assert_str_eq(err__msg(),
+			 "option '--co' is ambiguous: '--color' or '--compression-level'");
 }
 END_TEST
 
@@ -219,8 +235,7 @@ static const struct {
 } numbers[] = {
 	{ "-z 0", NULL },
 	{ "-z 18446744073709551615", NULL },
-	{ "-z 18446744073709551616",
-	  "number '18446744073709551616' of option '-z' is too large" },
+	{ "-z 18446744073709551616", "number '18446744073709551616' of option '-z' is too large" },
 	{ "--compression-level=99999999999999999999999",
 	  "number '99999999999999999999999' of option '--compression-level' is too large" },
 	{ "-z -1", "option '-z' needs a number, not '-1'" },
@@ -324,7 +339,8 @@ START_TEST(test_help)
 	setenv("COLUMNS", "80", 1);
 	ck_assert_int_eq(parse_captured(_i ? "a --help b" : "-qh"), OPTIONS_HELP);
 	ck_assert_ptr_eq(strstr(text, "Usage: ljperf report [OPTIONS]\n"), text);
-	ck_assert_ptr_nonnull(strstr(text, "\nOutput\n    -q, --quiet               print nothing\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\nOutput\n    -q, --quiet               print nothing\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n        --color               use colors\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n    -z, --compression-level N\n"
 					   "                              level of compression\n"));
@@ -350,7 +366,8 @@ END_TEST
 START_TEST(test_list)
 {
 	ck_assert_int_eq(parse_captured("--ljperf-list-options"), OPTIONS_HELP);
-	ck_assert_ptr_nonnull(strstr(text, "-o\tFILE\twrite to FILE\n--output\tFILE\twrite to FILE\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "-o\tFILE\twrite to FILE\n--output\tFILE\twrite to FILE\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n--no-final-gc\t\tdo not collect at the end\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n--help\t"));
 	ck_assert_ptr_null(strstr(text, "Output\n"));
@@ -367,9 +384,9 @@ static const struct {
 	{ "recrod", "record" }, /* 1: two neighbours swapped */
 	{ "reprot", "report" },
 	{ "ifno", "info" },
-	{ "scrip", "script" },	/* 1: one missing */
-	{ "lists", "list" },	/* 1: one too many */
-	{ "hulp", "help" },	/* 1: one replaced */
+	{ "scrip", "script" }, /* 1: one missing */
+	{ "lists", "list" }, /* 1: one too many */
+	{ "hulp", "help" }, /* 1: one replaced */
 	{ "", NULL },
 	{ "x", NULL },
 	{ "completely", NULL },

@@ -284,10 +284,11 @@ START_TEST(test_script_text)
 
 	session__make();
 	o = run_command(cmd_script, "script", session_path, NULL);
-	assert_has(&o.out, "         1  alloc    lua    a.lua:2 (parse)  0x10 100\n"
-			   "         2      1.920000  alloc    lua    a.lua:3 (parse)  0x20 50\n"
-			   "         2      2.000000  mark     script-end\n"
-			   "         3      1.920000  free     vm     INTERNAL (collector)  0x20 50\n");
+	assert_has(&o.out,
+		   "         1  alloc    lua    a.lua:2 (parse)  0x10 100\n"
+		   "         2      1.920000  alloc    lua    a.lua:3 (parse)  0x20 50\n"
+		   "         2      2.000000  mark     script-end\n"
+		   "         3      1.920000  free     vm     INTERNAL (collector)  0x20 50\n");
 	output__exit(&o);
 	o = run_command(cmd_script, "script", "-F", "event,block", session_path, NULL);
 	assert_has(&o.out, "  alloc    0x10 100\n  alloc    0x20 50\n");

@@ -246,8 +246,8 @@ static inline bool lj_runs(const struct lj_layout *lay, lua_State *L)
 {
 	uint8_t status = ((const uint8_t *)L)[lay->l_status];
 
-	return lay->has_cframe_pc ? lj_u64(L, lay->l_cframe) != 0 :
-				    status == 0 || status == LUA_ERRERR;
+	return lay->has_cframe_pc ? lj_u64(L, lay->l_cframe) != 0
+				  : status == 0 || status == LUA_ERRERR;
 }
 
 static inline void lj_locate(const struct lj_layout *lay, const struct lj_api *api,

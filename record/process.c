@@ -96,8 +96,7 @@ static char *read_all(int fd, size_t *len)
 	return text;
 }
 
-/* Pointers and text in one block, so that one free() gives both back. */
-static const char **split(const char *text, size_t len, size_t *argc)
+const char **process__split(const char *text, size_t len, size_t *argc)
 {
 	size_t n = 0, i;
 	const char **argv;
@@ -112,7 +111,8 @@ static const char **split(const char *text, size_t len, size_t *argc)
 	if (!argv)
 		return NULL;
 	copy = (char *)(argv + n + 1);
-	memcpy(copy, text, len + 1);
+	memcpy(copy, text, len);
+	copy[len] = 0;
 	for (i = 0; i < n; i++, copy += strlen(copy) + 1)
 		argv[i] = copy;
 	argv[n] = NULL;
@@ -134,7 +134,7 @@ const char **process__argv(pid_t pid, size_t *argc)
 	text = read_all(fd, &len);
 	close(fd);
 	if (text && len)
-		argv = split(text, len, argc);
+		argv = process__split(text, len, argc);
 	free(text);
 	return argv;
 }

@@ -38,6 +38,8 @@ void process__ended(struct process *p);
 /* The arguments of a running process, from the kernel: one block to be freed,
  * with *ARGC of them; NULL when that cannot be known. */
 const char **process__argv(pid_t pid, size_t *argc);
+/* The same of text in which a NUL follows each; NULL without memory. */
+const char **process__split(const char *text, size_t len, size_t *argc);
 /* Its folder, to be freed; NULL when that cannot be known. */
 char *process__cwd(pid_t pid);
 

@@ -63,7 +63,7 @@ struct agent_note {
 struct agent_hello {
 	uint32_t version;
 	uint32_t kind; /* MSG_RING */
-	uint64_t tid;
+	uint64_t ppid, tid;
 	uint64_t start_mono_ns, start_wall_ns;
 	uint64_t heap_start; /* bytes the VM had in use */
 	uint64_t probe_ns;
@@ -73,6 +73,9 @@ struct agent_hello {
 	char vm_build_id[64];
 	char vm_options[256];
 	char thread_name[16];
+	uint32_t args_len; /* of the process's arguments, a NUL behind each */
+	char args[8192];
+	char cwd[4096]; /* "": not known */
 };
 
 #endif

@@ -259,6 +259,15 @@ static int map_ring(struct stream *s, int memfd)
 	return 0;
 }
 
+/* The kernel knows all of them, but not for longer than the process runs. */
+static const char **argv_of(const struct stream_vm *vm, size_t *argc)
+{
+	const char **argv = process__argv(vm->pid, argc);
+
+	*argc = argv ? *argc : 0;
+	return argv ? argv : process__split(vm->hello->args, vm->hello->args_len, argc);
+}
+
 static int open_writer(struct stream *s, const struct stream_opts *opts, const struct stream_vm *vm)
 {
 	const struct agent_hello *hello = vm->hello;
@@ -277,7 +286,7 @@ static int open_writer(struct stream *s, const struct stream_opts *opts, const s
 		.vm_options = hello->vm_options,
 		.vm_gc64 = hello->kind != MSG_MEMPROF, /* there it is not known */
 		.pid = (uint64_t)vm->pid,
-		.ppid = (uint64_t)getpid(),
+		.ppid = hello->ppid,
 		.tid = hello->tid,
 		.vm_number = vm->number,
 		.thread_name = hello->thread_name,
@@ -289,15 +298,12 @@ static int open_writer(struct stream *s, const struct stream_opts *opts, const s
 	char *cwd = process__cwd(vm->pid);
 	const char **argv = NULL;
 
-	if (!cwd)
-		cwd = getcwd(NULL, 0);
-	/* Of another process than the one that was asked for. */
-	if (vm->pid != opts->target)
-		argv = process__argv(vm->pid, &h.argc);
-	if (argv)
+	if (vm->pid != opts->target) { /* another process than the one asked for */
+		argv = argv_of(vm, &h.argc);
 		h.argv = argv;
+	}
 	uname(&uts);
-	h.cwd = cwd;
+	h.cwd = cwd ? cwd : hello->cwd;
 	h.hostname = uts.nodename;
 	h.os_release = uts.release;
 	h.arch = uts.machine;

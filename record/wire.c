@@ -197,6 +197,9 @@ static void check(struct wire_msg *msg, size_t n)
 		hello->vm_build_id[sizeof(hello->vm_build_id) - 1] = 0;
 		hello->vm_options[sizeof(hello->vm_options) - 1] = 0;
 		hello->thread_name[sizeof(hello->thread_name) - 1] = 0;
+		hello->cwd[sizeof(hello->cwd) - 1] = 0;
+		if (hello->args_len > sizeof(hello->args))
+			return;
 	} else if (note->kind < MSG_RING && n == sizeof(*note)) {
 		note->text[sizeof(note->text) - 1] = 0;
 	} else {

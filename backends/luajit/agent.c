@@ -11,11 +11,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "backends/luajit/agent.h"
+#include "backends/luajit/hello.h"
 #include "backends/luajit/notice.h"
 #include "formats/session.h"
 
@@ -220,29 +220,12 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static uint64_t heap_size(const struct agent_vm *vm)
-{
-	return (uint64_t)vm->api->lua_gc(vm->L, LUA_GCCOUNT, 0) * 1024 +
-	       (uint64_t)vm->api->lua_gc(vm->L, LUA_GCCOUNTB, 0);
-}
-
 static void fill_hello(struct agent_vm *vm)
 {
-	struct agent_hello *hello = &vm->hello;
-
-	memset(hello, 0, sizeof(*hello));
-	hello->version = PROTOCOL_VERSION;
-	hello->kind = MSG_RING;
-	hello->tid = (uint64_t)gettid();
-	hello->start_mono_ns = clock_ns(CLOCK_MONOTONIC);
-	hello->start_wall_ns = clock_ns(CLOCK_REALTIME);
-	hello->heap_start = heap_size(vm);
-	hello->probe_ns = vm->lay.probe_ns;
-	hello->stacks = vm->channel->control->stacks;
-	memcpy(hello->vm_version, vm->lay.version, sizeof(vm->lay.version));
-	memcpy(hello->vm_path, vm->lib->path, sizeof(hello->vm_path));
-	memcpy(hello->vm_build_id, vm->lib->build_id, sizeof(hello->vm_build_id));
-	prctl(PR_GET_NAME, hello->thread_name);
+	hello__fill(&vm->hello, MSG_RING, vm->lib, vm->L);
+	vm->hello.probe_ns = vm->lay.probe_ns;
+	vm->hello.stacks = vm->channel->control->stacks;
+	memcpy(vm->hello.vm_version, vm->lay.version, sizeof(vm->lay.version));
 }
 
 /* Gives the collector a new ring.  Its memfd is not needed here any more. */
@@ -335,7 +318,8 @@ static bool revive(struct agent_vm *vm, uint32_t epoch)
 		return false;
 	} else if (vm->paused) {
 		forget_all(vm, false);
-		snprintf(size, sizeof(size), "%llu", (unsigned long long)heap_size(vm));
+		snprintf(size, sizeof(size), "%llu",
+			 (unsigned long long)vm_heap_size(vm->api, vm->L));
 		put_mark(vm, SESSION_MARK_RESUME, size);
 	}
 	vm->paused = false;

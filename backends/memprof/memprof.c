@@ -9,13 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "backends/backend.h"
 #include "backends/luajit/agent.h"
 #include "backends/luajit/closing.h"
+#include "backends/luajit/hello.h"
 
 /* The profiler is one for a process, and so is this. */
 static struct {
@@ -81,30 +80,12 @@ void memprof__close(lua_State *L)
 
 /* ---- the start ---- */
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static void fill_hello(const struct agent_lib *lib, lua_State *L, struct agent_hello *hello)
 {
 	const struct lj_api *api = &lib->api;
 	const char *version;
 
-	memset(hello, 0, sizeof(*hello));
-	hello->version = PROTOCOL_VERSION;
-	hello->kind = MSG_MEMPROF;
-	hello->tid = (uint64_t)gettid();
-	hello->start_mono_ns = clock_ns(CLOCK_MONOTONIC);
-	hello->start_wall_ns = clock_ns(CLOCK_REALTIME);
-	hello->heap_start = (uint64_t)api->lua_gc(L, LUA_GCCOUNT, 0) * 1024 +
-			    (uint64_t)api->lua_gc(L, LUA_GCCOUNTB, 0);
-	memcpy(hello->vm_path, lib->path, sizeof(hello->vm_path));
-	memcpy(hello->vm_build_id, lib->build_id, sizeof(lib->build_id));
-	prctl(PR_GET_NAME, hello->thread_name);
+	hello__fill(hello, MSG_MEMPROF, lib, L);
 	api->lua_getfield(L, LUA_GLOBALSINDEX, "jit");
 	if (api->lua_type(L, -1) == LUA_TTABLE) {
 		api->lua_getfield(L, -1, "version");

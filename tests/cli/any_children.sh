@@ -59,6 +59,22 @@ is "exec: a file for each program of one process" "$status $(files)" "0 2"
 whole "exec" ljperf*.zst
 like "exec: names of files" "$(ls ljperf.*.2.ljm.zst)" "ljperf.[0-9]*.2.ljm.zst"
 
+# A child that has ended before the recorder looked at it is not taken for
+# another process.
+mkdir -p elsewhere && cp w.lua elsewhere
+fresh
+run "$LJPERF" record -q -- sh -c 'kill -STOP $PPID
+	(cd elsewhere && luajit w.lua) >/dev/null
+	kill -CONT $PPID; echo $$ $PPID >ids; :'
+read -r shell recorder <ids
+is "a child of a moment" "$status $(allocs ljperf.ljm.zst w.lua:4)" "0 1000"
+info=$("$LJPERF" info -i ljperf.ljm.zst)
+like "a child of a moment: its command line" "$info" "*cmdline : luajit w.lua*"
+like "a child of a moment: its folder" "$info" "*working directory : $PWD/elsewhere*"
+is "a child of a moment: the recorder is not its parent" \
+	"$(echo "$info" | grep -c "parent $recorder,")" 0
+is "a child of a moment: it is not the shell" "$(echo "$info" | grep -c "process : $shell,")" 0
+
 # A parent that closes what it does not know: the child calls the recorder.
 if have python3; then
 	cat >close.py <<'P'

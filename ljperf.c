@@ -53,11 +53,10 @@ static int unknown_command(const char *name)
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		names[i] = commands[i].name;
 	near = options__suggest(name, names, N_COMMANDS);
-	fprintf(stderr, "ljperf: unknown command '%s'", name);
 	if (near)
-		fprintf(stderr, ", did you mean '%s'?\n", near);
+		err__print("unknown command '%s', did you mean '%s'?", name, near);
 	else
-		fprintf(stderr, ", 'ljperf help' lists them\n");
+		err__print("unknown command '%s', 'ljperf help' lists them", name);
 	return EXIT_LJPERF;
 }
 

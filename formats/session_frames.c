@@ -129,7 +129,7 @@ static int data_cut(struct session_reader *r, uint64_t offset, size_t size)
 		return 0;
 	}
 	session_reader__note(r, SESSION_TRUNCATED, r->in.offset,
-			     "cut at offset %llu: inside a batch", ull(r->in.offset));
+			     "truncated at offset %llu: inside a batch", ull(r->in.offset));
 	return session_reader__tell_batch(r, offset, true);
 }
 
@@ -422,8 +422,8 @@ static void check_end(struct session_reader *r)
 	uint64_t offset = r->in.offset;
 
 	if (!r->info.has_footer)
-		session_reader__note(r, SESSION_TRUNCATED, offset, "cut at offset %llu: no footer",
-				     ull(offset));
+		session_reader__note(r, SESSION_TRUNCATED, offset,
+				     "truncated at offset %llu: no footer", ull(offset));
 	else if (r->parser.phase != LJM_AT_END)
 		session_reader__corrupt(r, offset, "the stream has no end");
 }

@@ -144,7 +144,7 @@ static int cut(struct raw *w)
 				     (unsigned long long)offset);
 	else
 		session_reader__note(r, SESSION_TRUNCATED, offset,
-				     "cut at offset %llu: no end of the stream",
+				     "truncated at offset %llu: no end of the stream",
 				     (unsigned long long)offset);
 	return 0;
 }

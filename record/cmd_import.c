@@ -15,6 +15,7 @@
 #include "record/output.h"
 #include "util/error.h"
 #include "util/options.h"
+#include "util/text.h"
 
 static struct {
 	const char *output;
@@ -74,8 +75,7 @@ static int finish(struct session_writer *w, const struct session_info *info)
 	if (info->state == SESSION_COMPLETE)
 		return session_writer__finish(w, &end);
 	if (!imp.quiet)
-		fprintf(stderr, "ljperf: warning: %s; what comes before it is imported\n",
-			info->damage);
+		err__print("warning: %s; what comes before it is imported", info->damage);
 	return session_writer__flush(w);
 }
 
@@ -83,11 +83,13 @@ static int copy(struct session_reader *r, int fd, const char *name)
 {
 	struct session_writer *w = new_writer(fd, name);
 	int err = w ? import__run(w, r) : -EIO;
+	char safe[1024];
 
 	if (!err)
 		err = finish(w, session_reader__info(r));
+	text__safe(safe, sizeof(safe), imp.output);
 	if (!err && !imp.quiet)
-		fprintf(stderr, "[ ljperf import: wrote %s (%" PRIu64 " events) ]\n", imp.output,
+		fprintf(stderr, "[ ljperf import: wrote %s (%" PRIu64 " events) ]\n", safe,
 			session_writer__events(w));
 	session_writer__delete(w);
 	return err;

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "ljperf.h"
+#include "util/error.h"
+#include "util/text.h"
 
 #define MOST_LINES 10 /* the files of more VMs are summed up */
 
@@ -19,9 +21,12 @@ static void print_size(uint64_t bytes)
 
 static void print_written(uint64_t bytes, uint64_t events, const char *where)
 {
+	char safe[1024];
+
+	text__safe(safe, sizeof(safe), where);
 	fputs("[ ljperf record: Captured and wrote ", stderr);
 	print_size(bytes);
-	fprintf(stderr, " %s (%" PRIu64 " events", where, events);
+	fprintf(stderr, " %s (%" PRIu64 " events", safe, events);
 	if (events)
 		fprintf(stderr, ", %.2f bytes/event", (double)bytes / (double)events);
 	fputs(") ]\n", stderr);
@@ -51,7 +56,7 @@ static void print_files(const struct stream *s)
 static void print_stream(const struct stream *s, bool oracle)
 {
 	if (s->err)
-		fprintf(stderr, "ljperf: recording is incomplete: %s\n", s->why);
+		err__print("recording is incomplete: %s", s->why);
 	if (s->lost)
 		fprintf(stderr, "ljperf: %" PRIu64 " events were lost: the ring was full\n",
 			s->lost);
@@ -66,15 +71,13 @@ static void print_nothing(const struct collector *c)
 	const char *what = c->opts.argc ? c->opts.argv[0] : "the program";
 
 	if (!c->n_loaded)
-		fprintf(stderr,
-			"ljperf: nothing was recorded: the agent did not get into '%s' (is it linked "
-			"statically, or does it start others without their environment?)\n",
-			what);
+		err__print("nothing was recorded: the agent did not get into '%s' (is it linked "
+			   "statically, or does it start others without their environment?)",
+			   what);
 	else
-		fprintf(stderr,
-			"ljperf: nothing was recorded: '%s' made no LuaJIT VM while recording was on, or "
-			"carries LuaJIT inside where it cannot be seen\n",
-			what);
+		err__print("nothing was recorded: '%s' made no LuaJIT VM while recording was on, "
+			   "or carries LuaJIT inside where it cannot be seen",
+			   what);
 }
 
 /* VMs that were seen and could not be recorded. */
@@ -83,9 +86,9 @@ static void print_failures(const struct collector *c)
 	const char *what = c->streams ? "a VM was not recorded" : "nothing was recorded";
 
 	if (c->refused[0])
-		fprintf(stderr, "ljperf: %s: %s\n", what, c->refused);
+		err__print("%s: %s", what, c->refused);
 	if (c->err)
-		fprintf(stderr, "ljperf: %s: %s\n", what, c->why);
+		err__print("%s: %s", what, c->why);
 }
 
 int endline__print(const struct collector *c, bool quiet, bool oracle)

@@ -129,39 +129,39 @@ static void annotate__drop_leaked(struct view_opts *v)
 			v->columns.at[v->columns.n++] = all.at[i];
 }
 
-/* Reads the recordings.  The number of corrupt ones, or negative. */
+/* Reads the recordings.  The number of damaged ones, or negative. */
 static int annotate__read(struct annotate *an)
 {
 	struct view_opts *v = &opt.annotate.view;
 	const struct metric *m = v->metric;
-	int corrupt;
+	int damaged;
 
 	an->a->split = SPLIT_STACK;
 	an->a->measure = m->field->measure;
 	field_list__needs(&v->columns, &an->a->measure, &an->a->split);
-	corrupt = load__read(an->a, &an->o->load, opt.n_inputs, opt.inputs);
-	if (corrupt < 0)
-		return corrupt;
+	damaged = load__read(an->a, &an->o->load, opt.n_inputs, opt.inputs);
+	if (damaged < 0)
+		return damaged;
 	if (m->needs_leaked && !an->a->totals.has_leaked)
 		return err__set(-ENODATA, "no full collection was recorded, so what leaked is not "
 					  "known (--metric live shows what was alive)");
 	if (!an->a->totals.has_leaked)
 		annotate__drop_leaked(v);
-	return corrupt;
+	return damaged;
 }
 
 static int annotate__run(void)
 {
 	struct annotate an = { .o = &opt.annotate, .a = aggregate__new() };
 	struct term term;
-	int err, corrupt = 0;
+	int err, damaged = 0;
 
 	if (!an.a)
 		return -ENOMEM;
 	an.t.a = an.a;
 	an.t.o = &opt.annotate.view;
 	an.t.term = &term;
-	err = corrupt = annotate__read(&an);
+	err = damaged = annotate__read(&an);
 	err = err < 0 ? err : annotate__make(&an);
 	if (!err) {
 		term__begin(&term);
@@ -171,7 +171,7 @@ static int annotate__run(void)
 	load__end(an.a, &opt.annotate.load);
 	annotate__exit(&an);
 	aggregate__delete(an.a);
-	return err ? err : corrupt;
+	return err ? err : damaged;
 }
 
 int cmd_annotate(int argc, const char **argv)

@@ -387,13 +387,15 @@ static void put_nowhere(struct annotate *an)
 
 static void annotate__warn(const struct annotate *an)
 {
+	char more[64] = "";
+
 	if (!an->n_newer)
 		return;
-	fprintf(stderr, "ljperf: warning: '%s' was changed after the recording", an->newer->path);
 	if (an->n_newer > 1)
-		fprintf(stderr, ", and so %s %zu more", an->n_newer > 2 ? "were" : "was",
-			an->n_newer - 1);
-	fprintf(stderr, "; its lines may be others\n");
+		snprintf(more, sizeof(more), ", and so %s %zu more",
+			 an->n_newer > 2 ? "were" : "was", an->n_newer - 1);
+	err__print("warning: '%s' was changed after the recording%s; its lines may be others",
+		   an->newer->path, more);
 }
 
 int annotate__print(struct annotate *an)

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/escape.h"
 #include "report/modules.h"
 #include "report/recording.h"
 #include "report/symbolize_files.h"
@@ -141,13 +140,8 @@ static const char *safe_path(const char *path)
 
 static void packing__warn(const struct packing *p, const char *path)
 {
-	struct strbuf text = STRBUF_INIT;
-
-	escape__text(&text, path, strlen(path), 0);
 	if (!p->quiet)
-		fprintf(stderr, "ljperf: warning: '%s' is left out: %s\n", strbuf__str(&text),
-			err__msg());
-	strbuf__exit(&text);
+		err__print("warning: '%s' is left out: %s", path, err__msg());
 }
 
 /* The separate debug file of FILE, if there is one. */

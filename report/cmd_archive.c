@@ -14,6 +14,7 @@
 #include "report/recording.h"
 #include "util/error.h"
 #include "util/options.h"
+#include "util/text.h"
 
 static struct {
 	const char *input, *output;
@@ -90,13 +91,15 @@ static int archive__to_file(const char *input, const char *output)
 static void print_end(const char *output)
 {
 	struct stat st;
+	char safe[1024];
 
 	if (opt.archive.quiet || stat(output, &st) || !S_ISREG(st.st_mode))
 		return;
+	text__safe(safe, sizeof(safe), output);
 	fprintf(stderr,
 		"[ ljperf archive: Wrote %.3f MB %s; unpack it into a folder DIR, then: "
 		"ljperf report --symfs DIR ]\n",
-		(double)st.st_size / 1e6, output);
+		(double)st.st_size / 1e6, safe);
 }
 
 static int archive__run(const char *input)

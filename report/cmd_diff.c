@@ -41,7 +41,7 @@ static int set_tree(const struct option *o, const char *arg, bool unset)
 }
 
 static const struct option options[] = {
-	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept corrupt ones"),
+	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept damaged ones"),
 	OPT_STRING(0, "baseline", &opt.baseline, "FILE,...",
 		   "runs of the baseline; their mean counts"),
 	OPT_STRING(0, "new", &opt.new_runs, "FILE,...", "runs to compare with it"),
@@ -263,18 +263,15 @@ static int diff__add_sides(struct diff *d, int n, const char **paths)
 
 static int diff__warn(const struct diff *d)
 {
-	int corrupt = 0;
+	int damaged = 0;
 	size_t i;
 
 	for (i = 0; i < d->n_parts; i++) {
 		const struct session_summary *s = &d->parts[i].a->sessions[0];
 
-		if (d->o.quiet)
-			corrupt += s->info.state == SESSION_CORRUPT;
-		else
-			corrupt += recording__warn(s->name, &s->info);
+		damaged += recording__damaged(s->name, &s->info, d->o.quiet);
 	}
-	return corrupt;
+	return damaged;
 }
 
 /* A reader of the default files is told where the older one comes from. */
@@ -332,16 +329,16 @@ static int diff__compare(struct diff *d)
 /* The exit status, or negative with err__msg(). */
 static int diff__run(struct diff *d, int n, const char **paths, const struct diff_limit *limit)
 {
-	int err = diff__add_sides(d, n, paths), corrupt;
+	int err = diff__add_sides(d, n, paths), damaged;
 
 	err = err ? err : diff__read(d, opt.force);
 	if (err)
 		return err;
-	corrupt = diff__warn(d);
+	damaged = diff__warn(d);
 	err = diff__compare(d);
 	if (err)
 		return err;
-	if (corrupt && !opt.force)
+	if (damaged && !opt.force)
 		return EXIT_LJPERF;
 	return limit->set && diff_limit__check(d, limit, opt.each) ? EXIT_GROWN : EXIT_SUCCESS;
 }

@@ -3,29 +3,6 @@
 
 #include <stdio.h>
 
-size_t utf8__decode(const char *s, size_t len, uint32_t *cp)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const unsigned char *p = (const unsigned char *)s;
-	size_t i, n;
-
-	if (!len)
-		return 0;
-	*cp = p[0];
-	if (p[0] < 0x80)
-		return 1;
-	n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-	if (p[0] < 0xc2 || p[0] > 0xf4 || n > len)
-		return 0;
-	*cp = p[0] & (0x7f >> n);
-	for (i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		*cp = *cp << 6 | (p[i] & 0x3f);
-	}
-	return *cp < least[n] || *cp > 0x10ffff || (*cp >= 0xd800 && *cp <= 0xdfff) ? 0 : n;
-}
-
 size_t utf8__width(const char *s, size_t len)
 {
 	size_t i, width = 0;
@@ -35,44 +12,20 @@ size_t utf8__width(const char *s, size_t len)
 	return width;
 }
 
-/* Controls, and the marks that change the direction of text or end a line. */
-static bool is_unsafe(uint32_t cp)
-{
-	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x61c || cp == 0x200e ||
-	       cp == 0x200f || (cp >= 0x2028 && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069);
-}
-
-static void escape__byte(struct strbuf *out, unsigned char c)
-{
-	switch (c) {
-	case '\n':
-		strbuf__addstr(out, "\\n");
-		break;
-	case '\t':
-		strbuf__addstr(out, "\\t");
-		break;
-	case '\r':
-		strbuf__addstr(out, "\\r");
-		break;
-	default:
-		strbuf__addf(out, "\\x%02x", c);
-	}
-}
-
 void escape__text(struct strbuf *out, const char *s, size_t len, unsigned flags)
 {
-	size_t i, n;
+	char piece[TEXT_CHAR_MAX];
 	uint32_t cp;
+	size_t n;
 
 	for (; len; s += n, len -= n) {
 		n = utf8__decode(s, len, &cp);
-		if (n && (!is_unsafe(cp) || (cp == '\t' && (flags & ESCAPE_KEEP_TAB)))) {
+		if (n && (!text__is_unsafe(cp) || (cp == '\t' && (flags & ESCAPE_KEEP_TAB)))) {
 			strbuf__addmem(out, s, n);
 			continue;
 		}
 		n = n ? n : 1;
-		for (i = 0; i < n; i++)
-			escape__byte(out, (unsigned char)s[i]);
+		strbuf__addmem(out, piece, text__escape(piece, s, n));
 	}
 }
 
@@ -83,7 +36,7 @@ static void escape__json_char(struct strbuf *out, const char *s, size_t n, uint3
 		strbuf__addch(out, (char)cp);
 	} else if (cp == '\n') {
 		strbuf__addstr(out, "\\n");
-	} else if (is_unsafe(cp)) { /* all below U+10000 */
+	} else if (text__is_unsafe(cp)) { /* all below U+10000 */
 		strbuf__addf(out, "\\u%04x", (unsigned)cp);
 	} else {
 		strbuf__addmem(out, s, n);

@@ -5,6 +5,7 @@
 #define LJPERF_REPORT_ESCAPE_H
 
 #include "util/strbuf.h"
+#include "util/text.h"
 
 typedef unsigned __int128 u128;
 typedef __int128 s128;
@@ -19,10 +20,6 @@ void escape__text(struct strbuf *out, const char *s, size_t len, unsigned flags)
 /* Appends S as a JSON string, quotes included.  A byte that is not UTF-8
  * becomes U+DC80 + (byte - 0x80), as Python's surrogateescape does. */
 void escape__json(struct strbuf *out, const char *s, size_t len);
-
-/* The number of bytes of the UTF-8 character at S, 0 when it is none; its
- * code point goes to *CP. */
-size_t utf8__decode(const char *s, size_t len, uint32_t *cp);
 
 /* Columns that valid text of one cell per character takes. */
 size_t utf8__width(const char *s, size_t len);

@@ -325,9 +325,9 @@ static int export__read(struct export *e)
 		e->a->split = SPLIT_STACK | (e->o->diff ? SPLIT_VM : 0);
 	if (e->o->ops->prepare)
 		e->o->ops->prepare(e);
-	e->corrupt = load__read(e->a, &e->o->load, e->o->n_paths, e->o->paths);
-	if (e->corrupt < 0)
-		return e->corrupt;
+	e->damaged = load__read(e->a, &e->o->load, e->o->n_paths, e->o->paths);
+	if (e->damaged < 0)
+		return e->damaged;
 	if (export__check(e) || export__symbolize(e) ||
 	    (e->o->diff && symtab__share_names(e->a->symtab)))
 		return -ENODATA;
@@ -357,7 +357,7 @@ static int export__run(const struct export_opts *o, const char *path)
 	export__set_columns(&e);
 	err = export__write(&e);
 	err = export__close(&e, err);
-	err = err ? err : e.corrupt;
+	err = err ? err : e.damaged;
 	if (e.cut && !o->load.quiet)
 		fprintf(stderr, "ljperf: warning: amounts above 2^63 - 1 are written as that\n");
 	export_frames__exit(&e.frames);

@@ -51,7 +51,7 @@ struct export
 	struct export_column columns[2 * EXPORT_METRICS_MAX];
 	size_t n_columns;
 	struct export_out out;
-	int corrupt; /* files that are; set by a format that reads itself */
+	int damaged; /* files that are; set by a format that reads itself */
 	bool cut; /* an amount did not fit the format, see export__int64() */
 };
 

@@ -159,7 +159,7 @@ static int ljm__read(struct ljm_out *l, const char *path)
 	strbuf__addch(&l->e->out.buf, (char)LJM_END);
 	if (err)
 		return err;
-	l->e->corrupt = o->quiet ? info.state == SESSION_CORRUPT : recording__warn(path, &info);
+	l->e->damaged = recording__damaged(path, &info, o->quiet);
 	return 0;
 }
 

@@ -52,8 +52,9 @@ static void add_wall(const struct session_header *h, struct strbuf *out)
 	char text[64];
 	struct tm tm;
 
-	if (h->start_wall_ns && localtime_r(&t, &tm) &&
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &tm))
+	/* Not local time: a file says the same everywhere. */
+	if (h->start_wall_ns && gmtime_r(&t, &tm) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm))
 		strbuf__addstr(out, text);
 }
 

@@ -24,7 +24,7 @@ static struct {
 
 static const struct option options[] = {
 	OPT_STRING('i', "input", &opt.input, "FILE", "recording to read, '-' is standard input"),
-	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept corrupt ones"),
+	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept damaged ones"),
 	OPT_BOOL(0, "buildids", &opt.build_ids,
 		 "print the build ids and paths of the modules only"),
 	OPT_END(),
@@ -238,10 +238,10 @@ static int info__show_build_ids(const char *path)
 	for (i = 0; !err && i < in.build_ids.n; i++)
 		fputs(strpool__get(&in.build_ids, (uint32_t)i)->s, stdout);
 	strpool__exit(&in.build_ids);
-	return err ? err : in.session.state == SESSION_CORRUPT;
+	return err ? err : in.session.state != SESSION_COMPLETE;
 }
 
-/* 1 when the recording is corrupt, 0, or negative. */
+/* 1 when the recording is damaged, 0, or negative. */
 static int info__show(const char *path)
 {
 	static const struct session_handlers handlers = {
@@ -268,22 +268,22 @@ static int info__show(const char *path)
 	strbuf__exit(&out);
 	strbuf__exit(&in.features);
 	strbuf__exit(&in.modules);
-	return err ? err : in.session.state == SESSION_CORRUPT;
+	return err ? err : in.session.state != SESSION_COMPLETE;
 }
 
 static int info__show_all(int n, const char **paths)
 {
-	int i, ret = 0, corrupt = 0;
+	int i, ret = 0, damaged = 0;
 
 	if (opt.input || !n)
 		ret = info__show(opt.input ? opt.input : RECORDING_DEFAULT);
 	for (i = 0; i < n && ret >= 0; i++) {
-		corrupt |= ret;
+		damaged |= ret;
 		if ((i || opt.input) && !opt.build_ids)
 			fputc('\n', stdout);
 		ret = info__show(paths[i]);
 	}
-	return ret < 0 ? ret : corrupt | ret;
+	return ret < 0 ? ret : damaged | ret;
 }
 
 int cmd_info(int argc, const char **argv)

@@ -5,18 +5,15 @@
 
 #include "report/recording.h"
 
-/* Says what is wrong with the files.  The number of corrupt ones. */
+/* Says what is wrong with the files.  The number of damaged ones. */
 static int load__warn(const struct aggregate *a, bool quiet)
 {
-	int corrupt = 0;
+	int damaged = 0;
 	size_t i;
 
 	for (i = 0; i < a->n_sessions; i++)
-		if (quiet)
-			corrupt += a->sessions[i].info.state == SESSION_CORRUPT;
-		else
-			corrupt += recording__warn(a->sessions[i].name, &a->sessions[i].info);
-	return corrupt;
+		damaged += recording__damaged(a->sessions[i].name, &a->sessions[i].info, quiet);
+	return damaged;
 }
 
 int load__read(struct aggregate *a, const struct load_opts *o, size_t n, const char *const *paths)

@@ -15,7 +15,7 @@ struct load_opts {
 
 /* The rows for a command's option table; O is a struct load_opts. */
 #define LOAD_OPTIONS(o) \
-	OPT_BOOL('f', "force", &(o).force, "read files of other users, accept corrupt ones"), \
+	OPT_BOOL('f', "force", &(o).force, "read files of other users, accept damaged ones"), \
 		OPT_BOOL('q', "quiet", &(o).quiet, "no comments, no warnings")
 
 #define LOAD_WINDOW_OPTIONS(o) \
@@ -34,7 +34,7 @@ struct load_opts {
 	}
 
 /* Reads the N files, or the default one when there are none, into A, whose
- * switches are set, and gives it a symbolizer.  The number of corrupt files,
+ * switches are set, and gives it a symbolizer.  The number of damaged files,
  * or negative with err__msg(). */
 int load__read(struct aggregate *a, const struct load_opts *o, size_t n, const char *const *paths);
 

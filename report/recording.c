@@ -116,11 +116,12 @@ int recording__read(const char *path, bool force, const struct session_handlers 
 	return err;
 }
 
-bool recording__warn(const char *name, const struct session_info *info)
+bool recording__damaged(const char *name, const struct session_info *info, bool quiet)
 {
 	if (info->state == SESSION_COMPLETE)
 		return false;
-	fprintf(stderr, "ljperf: warning: '%s': %s; what %s is shown\n", name, info->damage,
-		info->state == SESSION_CORRUPT ? "could be read" : "comes before it");
-	return info->state == SESSION_CORRUPT;
+	if (!quiet)
+		err__print("warning: '%s': %s; what %s is shown", name, info->damage,
+			   info->state == SESSION_CORRUPT ? "could be read" : "comes before it");
+	return true;
 }

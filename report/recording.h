@@ -18,8 +18,7 @@ int recording__read(const char *path, bool force, const struct session_handlers 
  * now and then. */
 void recording__progress(uint64_t n_events);
 
-/* Prints what is wrong with a recording, and returns true when it is corrupt,
- * not only cut. */
-bool recording__warn(const char *name, const struct session_info *info);
+/* Whether a recording is damaged: cut, or corrupt.  Prints how unless QUIET. */
+bool recording__damaged(const char *name, const struct session_info *info, bool quiet);
 
 #endif

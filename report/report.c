@@ -88,7 +88,7 @@ static int add_vm(const struct option *o, const char *arg, bool unset)
 
 static const struct option options[] = {
 	OPT_STRING('i', "input", &opt.input, "FILE", "recording to read, '-' is standard input"),
-	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept corrupt ones"),
+	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept damaged ones"),
 	OPT_GROUP("What is shown"),
 	OPT_STRING(0, "metric", &opt.metric, "NAME",
 		   "what counts: allocated, live, peak, leaked, freed, temporary, count or copied"),
@@ -248,11 +248,11 @@ static void report__prepare(struct aggregate *a, const struct view_ops *view)
 		a->split |= SPLIT_STACK;
 }
 
-/* Reads the files named, or the default one.  The number of corrupt ones, or
+/* Reads the files named, or the default one.  The number of damaged ones, or
  * negative. */
 static int report__read(struct aggregate *a, int n, const char **paths)
 {
-	int i, err, corrupt = 0;
+	int i, err, damaged = 0;
 
 	if (opt.input || !n) {
 		err = aggregate__read(a, opt.input ? opt.input : RECORDING_DEFAULT, opt.force);
@@ -268,11 +268,9 @@ static int report__read(struct aggregate *a, int n, const char **paths)
 	if (a->n_sessions > 1 && symtab__find_others(a->symtab))
 		return -ENOMEM;
 	for (i = 0; (size_t)i < a->n_sessions; i++)
-		if (opt.view.quiet)
-			corrupt += a->sessions[i].info.state == SESSION_CORRUPT;
-		else
-			corrupt += recording__warn(a->sessions[i].name, &a->sessions[i].info);
-	return corrupt;
+		damaged += recording__damaged(a->sessions[i].name, &a->sessions[i].info,
+					      opt.view.quiet);
+	return damaged;
 }
 
 static int report__check_read(const struct aggregate *a)
@@ -408,17 +406,17 @@ static int report__print(struct aggregate *a, const struct view_ops *view, struc
 	return err;
 }
 
-/* Negative, or the number of corrupt files; *LEAKS says whether it failed by them. */
+/* Negative, or the number of damaged files; *LEAKS says whether it failed by them. */
 static int report__run(int n, const char **paths, const struct view_ops *view, int *leaks)
 {
 	struct aggregate *a = aggregate__new();
 	struct selection s = { .parent = NULL };
-	int err = a ? selection__init(&s, a) : -ENOMEM, corrupt = 0;
+	int err = a ? selection__init(&s, a) : -ENOMEM, damaged = 0;
 
 	if (!err) {
 		report__prepare(a, view);
-		corrupt = report__read(a, n, paths);
-		err = corrupt < 0 ? corrupt : 0;
+		damaged = report__read(a, n, paths);
+		err = damaged < 0 ? damaged : 0;
 	}
 	if (!err) {
 		aggregate__finish(a);
@@ -429,7 +427,7 @@ static int report__run(int n, const char **paths, const struct view_ops *view, i
 		*leaks = report__leaks(a);
 	selection__exit(&s);
 	aggregate__delete(a);
-	return err ? err : corrupt;
+	return err ? err : damaged;
 }
 
 int cmd_report(int argc, const char **argv)

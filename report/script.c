@@ -24,7 +24,7 @@ static struct {
 
 static const struct option options[] = {
 	OPT_STRING('i', "input", &opt.input, "FILE", "recording to read, '-' is standard input"),
-	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept corrupt ones"),
+	OPT_BOOL('f', "force", &opt.force, "read files of other users, accept damaged ones"),
 	OPT_STRING('F', "fields", &opt.fields, "FIELDS",
 		   "of number, time, event, source, symbol, detail, block, stack; '+' adds"),
 	OPT_BOOL(0, "json", &opt.json, "a JSON object on each line"),
@@ -201,10 +201,7 @@ static int script__run(const char *path)
 	term__begin(&term);
 	err = script__read(&s, path, &info);
 	term__end(&term);
-	if (!err && opt.quiet)
-		err = info.state == SESSION_CORRUPT;
-	else if (!err)
-		err = recording__warn(path, &info);
+	err = err ? err : recording__damaged(path, &info, opt.quiet);
 	strbuf__exit(&s.out);
 	strpool__exit(&s.texts);
 	free(s.text_of);

@@ -325,6 +325,6 @@ void suppress__warn(const struct suppress *s)
 
 	for (i = 0; s && i < s->n; i++)
 		if (!s->rules[i].used)
-			fprintf(stderr, "ljperf: '%s', line %zu: this rule fits nothing\n", s->path,
-				s->rules[i].line);
+			err__print("'%s', line %zu: this rule fits nothing", s->path,
+				   s->rules[i].line);
 }

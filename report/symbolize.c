@@ -361,5 +361,5 @@ void symbolizer__warn(const struct symbolizer *s)
 
 	for (i = 0; s && i < s->n_sources; i++)
 		if (s->sources[i].warning)
-			fprintf(stderr, "ljperf: warning: %s\n", s->sources[i].warning);
+			err__print("warning: %s", s->sources[i].warning);
 }

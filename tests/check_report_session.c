@@ -46,12 +46,16 @@ START_TEST(test_cut)
 	stream__lua(&s, A, "@a.lua", 1);
 	stream__alloc(&s, loc_lua(A, 1), 0x10, 100);
 	o = run_command(cmd_report, "report", stream__cut(&s), NULL);
-	ck_assert_int_eq(o.status, 0);
+	ck_assert_int_eq(o.status, EXIT_LJPERF);
 	assert_has(&o.err, "ljperf: warning: ");
-	assert_has(&o.err, ": cut at offset ");
+	assert_has(&o.err, ": truncated at offset ");
 	/* One line. */
 	ck_assert_ptr_eq(strchr(strbuf__str(&o.err), '\n') + 1, o.err.buf + o.err.len);
 	assert_has(&o.out, "100 B       1  100 B  lua     a.lua:1\n");
+	output__exit(&o);
+	o = run_command(cmd_report, "report", "-f", s.path, NULL);
+	ck_assert_int_eq(o.status, 0);
+	assert_has(&o.err, ": truncated at offset ");
 	output__exit(&o);
 }
 END_TEST

@@ -402,7 +402,8 @@ with open("cut", "wb") as f:
     f.write(open("a", "rb").read()[:-3])
 status, out, err = run("a", "cut")
 check("a cut file is compared as far as it goes",
-      (status, "warning: 'cut'" in err, "a.lua:4" in out), (0, True, True))
+      (status, "warning: 'cut': truncated at offset" in err, "a.lua:4" in out), (2, True, True))
+check("and accepted with -f", run("-f", "a", "cut")[::2], (0, err))
 
 # ---- properties ----
 

@@ -150,7 +150,7 @@ is "no standard input" "$status" 2
 is "standard input" "$(cat piped)" "$out$("$LJPERF" export --format folded t.zst)"
 head -c 3000 t.zst >cut.zst
 run "$LJPERF" export --format folded cut.zst
-like "a cut recording has a warning" "$status $err" "0 ljperf: warning: 'cut.zst': *"
+like "a cut recording has a warning" "$status $err" "2 ljperf: warning: 'cut.zst': truncated at offset 3000: *"
 # What is no text is nothing for a terminal.
 python3 -c 'import os, pty, sys
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \

@@ -134,10 +134,10 @@ wait "$job" 2>/dev/null
 echo x >killed
 holds "SIGKILL to ljperf: the target runs to its end" await done
 wait "$feeder"
-"$LJPERF" info r.zst >info 2>&1
+"$LJPERF" info -f r.zst >info 2>&1
 is "SIGKILL to ljperf: what was written can be read" "$?" 0
 "$LJPERF" report r.zst >report.txt 2>report.err
-is "SIGKILL to ljperf: the report has one warning line" "$? $(wc -l <report.err)" "0 1"
+is "SIGKILL to ljperf: the report has one warning line, and a status" "$? $(wc -l <report.err)" "2 1"
 
 # A stopped ljperf does not hold the target for ever.
 begin loop.lua

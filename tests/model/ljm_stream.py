@@ -170,7 +170,7 @@ def _read_as(data, variant):
                 raise Corrupt("bad event header %#x" % header)
     except Truncated:
         out.state = "truncated"
-        out.message = "cut at offset %d" % out.offset
+        out.message = "truncated at offset %d" % out.offset
     except Corrupt as err:
         out.state = "corrupt"
         out.message = "corrupt at offset %d: %s" % (out.offset, err)

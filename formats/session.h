@@ -28,6 +28,7 @@ struct session_header {
 	uint64_t start_mono_ns; /* CLOCK_MONOTONIC */
 	uint64_t start_wall_ns; /* since 1970 */
 	uint64_t heap_start; /* bytes in use by the VM when recording began */
+	const char *recording; /* the same in the files of all VMs of a recording */
 };
 
 enum session_mark_kind {

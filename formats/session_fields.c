@@ -63,6 +63,7 @@ static const struct field header_fields[] = {
 	HEADER(19, FIELD_NUMBER, start_mono_ns),
 	HEADER(20, FIELD_NUMBER, start_wall_ns),
 	HEADER(21, FIELD_NUMBER, heap_start),
+	HEADER(22, FIELD_TEXT, recording),
 };
 
 static const struct field footer_fields[] = {

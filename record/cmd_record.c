@@ -312,6 +312,7 @@ static int record(struct launch *l, int n, const char **args)
 	if (output__check(rec.output))
 		return fail();
 	l->stdout_to_stderr = strcmp(rec.output, "-") == 0;
+	recording_id__make(c.opts.recording);
 	c.opts.backend_options = options_text();
 	c.steering.fd = c.steering.ack_fd = -1;
 	status = run(&c, l);

@@ -111,6 +111,7 @@ int collect__run(int argc, const char **argv)
 	c.opts.output = argv[1];
 	c.opts.argv = process__argv(c.owner, &c.opts.argc);
 	c.opts.target = c.owner;
+	recording_id__make(c.opts.recording);
 	status = run(&c, strcmp(argv[2], "memprof") == 0, (uint32_t)atoi(argv[3]));
 	collector__exit(&c);
 	free((void *)(uintptr_t)c.opts.argv);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ljperf.h"
+#include "record/siblings.h"
 #include "util/error.h"
 #include "util/text.h"
 
@@ -32,8 +33,18 @@ static void print_written(uint64_t bytes, uint64_t events, const char *where)
 	fputs(") ]\n", stderr);
 }
 
-static void print_files(const struct stream *s)
+/* report reads the first file, unless it is told to read all. */
+static void print_hint(const char *output, unsigned n)
 {
+	size_t stem = siblings__stem(output);
+
+	fprintf(stderr, "[ ljperf record: One file for each of %u VMs: 'ljperf report %.*s*%s' ]\n",
+		n, (int)stem, output, output + stem);
+}
+
+static void print_files(const struct collector *c)
+{
+	const struct stream *s = c->streams;
 	uint64_t bytes = 0, events = 0;
 	unsigned n = 0;
 	char where[64];
@@ -47,10 +58,12 @@ static void print_files(const struct stream *s)
 		bytes += s->bytes;
 		events += s->events;
 	}
-	if (n <= MOST_LINES)
-		return;
-	snprintf(where, sizeof(where), "in %u more files", n - MOST_LINES);
-	print_written(bytes, events, where);
+	if (n > MOST_LINES) {
+		snprintf(where, sizeof(where), "in %u more files", n - MOST_LINES);
+		print_written(bytes, events, where);
+	}
+	if (n > 1 && strcmp(c->opts.output, "-") != 0)
+		print_hint(c->opts.output, n);
 }
 
 static void print_stream(const struct stream *s, bool oracle)
@@ -96,7 +109,7 @@ int endline__print(const struct collector *c, bool quiet, bool oracle)
 	const struct stream *s;
 
 	if (!quiet)
-		print_files(c->streams);
+		print_files(c);
 	for (s = c->streams; s; s = s->next)
 		print_stream(s, oracle);
 	print_failures(c);

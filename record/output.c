@@ -10,35 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/siblings.h"
 #include "util/error.h"
-
-#define SUFFIX ".ljm.zst"
 
 static char *name_of(const char *output, pid_t pid, unsigned number, bool first)
 {
-	size_t stem = strlen(output), suffix = strlen(SUFFIX);
-	const char *end = "";
-	char *path = NULL;
-	int n;
-
 	if (first)
 		return strdup(output);
-	if (strcmp(output, "-") == 0)
-		return name_of(DEFAULT_OUTPUT, pid, number, false);
-	if (stem > suffix && strcmp(output + stem - suffix, SUFFIX) == 0) {
-		stem -= suffix;
-		end = SUFFIX;
-	}
-	if (number > 1)
-		n = asprintf(&path, "%.*s.%d.%u%s", (int)stem, output, (int)pid, number, end);
-	else
-		n = asprintf(&path, "%.*s.%d%s", (int)stem, output, (int)pid, end);
-	return n < 0 ? NULL : path;
+	return siblings__name(strcmp(output, "-") == 0 ? DEFAULT_OUTPUT : output, pid, number);
 }
 
 /* Only a regular file is kept as .old; anything else is written to as it is
  * (/dev/null, a FIFO), and a symbolic link is refused by the open. */
-static int keep_old(const char *path)
+static int keep_old(const char *path, bool first)
 {
 	struct stat st;
 	char *old;
@@ -46,6 +30,8 @@ static int keep_old(const char *path)
 
 	if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
 		return 0;
+	if (first)
+		siblings__rotate(path);
 	if (asprintf(&old, "%s.old", path) < 0)
 		return err__set(-ENOMEM, "no memory for a file name");
 	if (rename(path, old) != 0)
@@ -72,7 +58,7 @@ int output__open(const char *output, pid_t pid, unsigned number, bool first, cha
 		return err__set(-ENOMEM, "no memory for a file name");
 	if (first && strcmp(output, "-") == 0)
 		return STDOUT_FILENO;
-	err = keep_old(*path);
+	err = keep_old(*path, first);
 	return err ? err : open_new(*path);
 }
 

@@ -7,11 +7,11 @@
 
 #define DEFAULT_OUTPUT "ljperf.ljm.zst"
 
-/* Opens the file of a VM: OUTPUT for the first, OUTPUT with the process id
- * (and the VM's NUMBER, when it is not the first there) before its suffix
- * for others.  A file that is there becomes FILE.old.  "-" is standard
- * output, for the first VM.  The descriptor, with its name in *PATH to be
- * freed by the caller; or a negative errno with err__msg(). */
+/* Opens the file of a VM: OUTPUT for the first, siblings__name() for others.
+ * A file that is there becomes FILE.old, with OUTPUT the files of other VMs of
+ * its recording, too.  "-" is standard output, for the first VM.  The
+ * descriptor, with its name in *PATH to be freed by the caller; or a negative
+ * errno with err__msg(). */
 int output__open(const char *output, pid_t pid, unsigned number, bool first, char **path);
 
 /* Opens PATH as misc.memprof does: what is there is written over. */

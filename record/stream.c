@@ -277,6 +277,7 @@ static int open_writer(struct stream *s, const struct stream_opts *opts, const s
 	struct session_header h = {
 		.argv = opts->argv,
 		.argc = opts->argc,
+		.recording = opts->recording,
 		.ljperf_version = LJPERF_VERSION,
 		.backend = hello->kind == MSG_MEMPROF ? "memprof" : "luajit",
 		.backend_options = opts->backend_options,

@@ -8,6 +8,7 @@
 
 #include "record/drain.h"
 #include "record/protocol.h"
+#include "record/siblings.h"
 
 struct stream {
 	struct stream *next;
@@ -37,6 +38,7 @@ struct stream {
 /* What all streams of one recording share. */
 struct stream_opts {
 	const char *output; /* file of the first VM */
+	char recording[RECORDING_ID_SIZE];
 	int output_fd; /* it is open already; -1: it is not */
 	bool raw; /* it gets the plain stream */
 	int level; /* of zstd, 0: default */

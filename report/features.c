@@ -115,8 +115,10 @@ static void add_process(const struct session_header *h, struct strbuf *out)
 {
 	if (!h->pid)
 		return;
-	strbuf__addf(out, "%llu, parent %llu, thread %llu", (unsigned long long)h->pid,
-		     (unsigned long long)h->ppid, (unsigned long long)h->tid);
+	strbuf__addu(out, h->pid);
+	if (h->ppid)
+		strbuf__addf(out, ", parent %llu", (unsigned long long)h->ppid);
+	strbuf__addf(out, ", thread %llu", (unsigned long long)h->tid);
 	if (h->thread_name && *h->thread_name) {
 		strbuf__addstr(out, " (");
 		add_text(h->thread_name, out);
@@ -128,6 +130,11 @@ static void add_vm_number(const struct session_header *h, struct strbuf *out)
 {
 	if (h->vm_number)
 		strbuf__addu(out, h->vm_number);
+}
+
+static void add_recording(const struct session_header *h, struct strbuf *out)
+{
+	add_text(h->recording, out);
 }
 
 static void add_heap_start(const struct session_header *h, struct strbuf *out)
@@ -154,6 +161,7 @@ static const struct {
 	{ "vm jit options", add_jit },
 	{ "process", add_process },
 	{ "vm number", add_vm_number },
+	{ "recording", add_recording },
 	{ "heap at start", add_heap_start },
 };
 

@@ -65,6 +65,7 @@ START_TEST(header_fields)
 		.start_mono_ns = 5,
 		.start_wall_ns = 6,
 		.heap_start = 7,
+		.recording = "0af1",
 	};
 	struct session_reader *r;
 	struct made m;
@@ -87,6 +88,7 @@ START_TEST(header_fields)
 	SAME_TEXT(vm_build_id);
 	SAME_TEXT(vm_options);
 	SAME_TEXT(thread_name);
+	SAME_TEXT(recording);
 #define SAME_NUMBER(field) ck_assert_uint_eq(got.field, h.field)
 	SAME_NUMBER(vm_gc64);
 	SAME_NUMBER(pid);

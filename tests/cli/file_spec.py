@@ -141,9 +141,17 @@ def read_build_id(path):
     return notes.split(b"Build ID:")[1].split()[0]
 
 
-def record(status):
-    run = subprocess.run([os.environ["LJPERF"], "record", "-q", "-o", "a.ljm.zst", "spec.lua",
-                          str(status)], stdin=subprocess.DEVNULL)
+def stack_nodes(data):
+    """id: (parent, source, address, line) of section STACK"""
+    row, at = numbers(data), 0
+    for i in range(0, len(row), 6):
+        at += row[i + 1]
+        yield at, tuple(row[i + 2:i + 6])
+
+
+def record(status, *options):
+    run = subprocess.run([os.environ["LJPERF"], "record", "-q", "-o", "a.ljm.zst", *options,
+                          "spec.lua", str(status)], stdin=subprocess.DEVNULL)
     check("the status is that of the script", run.returncode, status)
     with open("a.ljm.zst", "rb") as f:
         return f.read()
@@ -189,6 +197,27 @@ def check_batches(pairs):
     return parts, found, offsets
 
 
+def check_stacks(pairs):
+    """On line 6 the main chunk, which C code calls, makes a closure, and that
+    makes tables when it is called on line 7."""
+    nodes, fits, own = {}, True, []
+    items = ljm_stream.read_stream(b"".join(data for _, _, data in pairs)).items
+    events = [x for tag, x in items if tag == "event"]
+    for _, side, _ in pairs:
+        new = list(stack_nodes(side.get(8, b"")))
+        fits &= [i for i, _ in new] == list(range(len(nodes) + 1, len(nodes) + 1 + len(new)))
+        nodes.update(new)
+        fits &= all(node[0] < i for i, node in new)
+        part, events = events[:numbers(side[1])[2]], events[numbers(side[1])[2]:]
+        part = [e for e in part if e.kind != "free"]
+        ids = numbers(side.get(9, b""))
+        fits &= len(ids) == len(part) and all(i in nodes for i in ids if i)
+        own += [nodes[i] for i, e in zip(ids, part) if e.source == "lua" and e.line == 6]
+    check("nodes and stacks fit together", fits, True)
+    check("the place of what line 6 allocates", {node[1::2] for node in own}, {(2, 6)})
+    check("its callers", {nodes[node[0]][1::2] for node in own}, {(2, 7), (3, 0)})
+
+
 def check_footer(plain, events, offsets):
     footer = sections(plain)
     one = lambda number: (numbers(footer.get(number, b"\0")))[0]  # noqa: E731
@@ -227,6 +256,9 @@ def main():
         check("build id of %s" % os.path.basename(path).decode(), build_id, read_build_id(path))
     events, _, offsets = check_batches(pairs)
     check_footer(parts[-1][2], events, offsets)
+    parts = list(frames(record(0, "-g", "--jit", "off")))
+    check_stacks([(0, sections(parts[i][2]), parts[i + 1][2])
+                  for i in range(1, len(parts) - 1, 2)])
     return failed
 
 

@@ -87,7 +87,7 @@ static int ring_option(const struct option *opt, const char *arg, bool unset)
 static int delay_option(const struct option *opt, const char *arg, bool unset)
 {
 	uint64_t ns;
-	int err = steering__parse_time(arg, &ns);
+	int err = steering__parse_delay(arg, &ns);
 
 	(void)opt;
 	(void)unset;
@@ -100,7 +100,7 @@ static int duration_option(const struct option *opt, const char *arg, bool unset
 {
 	(void)opt;
 	(void)unset;
-	return steering__parse_time(arg, &rec.steering.duration_ns);
+	return steering__parse_duration(arg, &rec.steering.duration_ns);
 }
 
 /* As perf: --no-inherit, which -i is short for. */
@@ -134,13 +134,13 @@ static const struct option options[] = {
 	  .name = "delay",
 	  .arg = "TIME",
 	  .callback = delay_option,
-	  .help = "begin after TIME: 250 (ms), 2s; -1: when told to",
+	  .help = "begin after TIME: 2s, 250ms or 250; -1: when told to",
 	  .no_negate = true },
 	{ .type = OPT_CALLBACK,
 	  .name = "duration",
 	  .arg = "TIME",
 	  .callback = duration_option,
-	  .help = "record for TIME, then let the program go on",
+	  .help = "record for TIME: 10s, 500ms, 5m or 1h; then let the program go on",
 	  .no_negate = true },
 	OPT_STRING(0, "control", &rec.steering.control, "fifo:PATH[,ACK]",
 		   "read commands there: enable, disable, snapshot, stop"),
@@ -217,8 +217,11 @@ static int watch_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* Of a program that goes on when we were told to stop nothing went wrong. */
 static int exit_status(const struct collector *c)
 {
+	if (c->end.end_kind == SESSION_END_UNKNOWN && c->steering.stop)
+		return EXIT_SUCCESS;
 	if (c->end.end_kind == SESSION_END_SIGNAL)
 		return 128 + c->end.end_code;
 	return c->end.end_kind == SESSION_END_EXIT ? c->end.end_code : 128 + SIGINT;
@@ -367,6 +370,14 @@ static int check_stacks(void)
 	return 0;
 }
 
+static int check_steering(const struct steering *s)
+{
+	if (!s->off || s->control || s->toggle_signal)
+		return 0;
+	return err__set(-EINVAL,
+			"-D -1 waits for --control or --toggle-signal, and there is neither");
+}
+
 /* A file to be read, and no program that could be executed. */
 static bool is_script(const char *name)
 {
@@ -418,6 +429,8 @@ int cmd_record(int argc, const char **argv)
 	if (n > 0 && strcmp(rec.event, "alloc") != 0)
 		n = err__set(-EINVAL, "unknown event '%s', 'ljperf list' shows them", rec.event);
 	if (n > 0 && check_stacks() < 0)
+		n = -EINVAL;
+	if (n > 0 && check_steering(&rec.steering) < 0)
 		n = -EINVAL;
 	if (n > 0 && rec.level > 19)
 		n = err__set(-EINVAL, "the compression level is 1 to 19, not %" PRIu64, rec.level);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ljperf.h"
@@ -37,9 +38,14 @@ static void print_written(uint64_t bytes, uint64_t events, const char *where)
 static void print_hint(const char *output, unsigned n)
 {
 	size_t stem = siblings__stem(output);
+	char *files, shown[512];
 
-	fprintf(stderr, "[ ljperf record: One file for each of %u VMs: 'ljperf report %.*s*%s' ]\n",
-		n, (int)stem, output, output + stem);
+	if (asprintf(&files, "%.*s*%s", (int)stem, output, output + stem) < 0)
+		return;
+	text__safe(shown, sizeof(shown), files);
+	fprintf(stderr, "[ ljperf record: One file for each of %u VMs: 'ljperf report %s' ]\n", n,
+		shown);
+	free(files);
 }
 
 static void print_files(const struct collector *c)
@@ -87,6 +93,12 @@ static void print_nothing(const struct collector *c)
 		err__print("nothing was recorded: the agent did not get into '%s' (is it linked "
 			   "statically, or does it start others without their environment?)",
 			   what);
+	else if (!c->steering.was_on && c->steering.delay_ns)
+		err__print(
+			"nothing was recorded: '%s' ended before the delay of %g s (-D) was over",
+			what, (double)c->steering.delay_ns / 1e9);
+	else if (!c->steering.was_on)
+		err__print("nothing was recorded: nobody turned recording on");
 	else
 		err__print("nothing was recorded: '%s' made no LuaJIT VM while recording was on, "
 			   "or carries LuaJIT inside where it cannot be seen",

@@ -20,24 +20,51 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-int steering__parse_time(const char *text, uint64_t *ns)
+/* Nanoseconds in a unit; 0 for what is none. */
+static double unit_ns(const char *unit)
 {
-	char *end;
-	double n = strtod(text, &end);
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ms", MS }, { "s", 1e9 }, { "m", 60e9 }, { "h", 3600e9 } };
+	size_t i;
 
-	if (strcmp(text, "-1") == 0) {
-		*ns = UINT64_MAX;
-		return 0;
-	}
-	if (strcmp(end, "s") == 0)
-		n *= 1000;
-	else if (*end && strcmp(end, "ms") != 0)
-		end = (char *)(uintptr_t)text;
-	if (end == text || !(n >= 0) || n > 1e12)
-		return err__set(-EINVAL, "'%s' is no time: give milliseconds, or seconds as 2s",
-				text);
-	*ns = (uint64_t)(n * MS);
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(unit, units[i].name) == 0)
+			return units[i].ns;
 	return 0;
+}
+
+static int parse_time(const char *text, double plain, uint64_t *ns)
+{
+	char *unit;
+	double n = strtod(text, &unit), of = *unit ? unit_ns(unit) : plain;
+
+	if (unit == text || !(n >= 0))
+		return err__set(-EINVAL, "'%s' is no time: give 500ms, 10s, 5m or 1h", text);
+	if (!*unit && !of)
+		return err__set(-EINVAL, "'%s' is no time: it has no unit, ms, s, m or h", text);
+	if (!of)
+		return err__set(-EINVAL, "'%s' is no time: the unit is ms, s, m or h", text);
+	if (n * of > 1e18)
+		return err__set(-EINVAL, "'%s' is no time: it is too long", text);
+	*ns = (uint64_t)(n * of);
+	return 0;
+}
+
+int steering__parse_delay(const char *text, uint64_t *ns)
+{
+	if (strcmp(text, "-1") != 0)
+		return parse_time(text, MS, ns);
+	*ns = UINT64_MAX;
+	return 0;
+}
+
+int steering__parse_duration(const char *text, uint64_t *ns)
+{
+	int err = parse_time(text, 0, ns);
+
+	return !err && !*ns ? err__set(-EINVAL, "'%s' is no time to record for", text) : err;
 }
 
 /* ---- on and off ---- */
@@ -54,6 +81,7 @@ void steering__set(struct steering *s, bool on)
 
 	if (on == (epoch & 1))
 		return;
+	s->was_on |= on;
 	epoch++;
 	atomic_store(&s->page->epoch, epoch ? epoch : 2);
 	s->off_at = on && s->duration_ns ? now_ns() + s->duration_ns : 0;
@@ -123,7 +151,9 @@ int steering__open(struct steering *s, struct control *page)
 	s->fd = s->ack_fd = -1;
 	if (s->off || s->delay_ns)
 		steering__set(s, false);
-	else if (s->duration_ns)
+	else
+		s->was_on = true;
+	if (s->was_on && s->duration_ns)
 		s->off_at = now_ns() + s->duration_ns;
 	if (s->delay_ns)
 		s->on_at = now_ns() + s->delay_ns;

@@ -25,11 +25,14 @@ struct steering {
 	char line[64];
 	unsigned len;
 	unsigned acks; /* commands that are done but not confirmed */
+	bool was_on; /* at any time */
 	bool stop, snapshot; /* were asked for, until the collector clears them */
 };
 
-/* Parses "250", "250ms", "2s"; "-1" is UINT64_MAX.  0 or -EINVAL, err__msg(). */
-int steering__parse_time(const char *text, uint64_t *ns);
+/* Parse "250ms", "2s", "5m", "1h".  As with perf a delay without a unit is in ms,
+ * and one of "-1", UINT64_MAX, has no end.  0 or -EINVAL with err__msg(). */
+int steering__parse_delay(const char *text, uint64_t *ns);
+int steering__parse_duration(const char *text, uint64_t *ns);
 
 /* Before the target starts.  0 or a negative errno with err__msg(). */
 int steering__open(struct steering *s, struct control *page);

@@ -113,19 +113,19 @@ static void nap(struct producer *p, unsigned words)
 		syscall(SYS_futex, &p->ring->producer_waits, FUTEX_WAIT, 1, &ts, NULL, 0);
 }
 
-void producer__check(struct producer *p)
-{
-	if (p->dead || !collector_is_gone(p))
-		return;
-	p->dead = true;
-	agent_notice("ljperf: the collector is gone, recording stops\n");
-}
-
-/* The collector says itself why. */
+/* The collector says itself why, or was told to stop. */
 static bool is_refused(struct producer *p)
 {
 	p->dead |= atomic_load_explicit(&p->ring->refused, memory_order_relaxed) != 0;
 	return p->dead;
+}
+
+void producer__check(struct producer *p)
+{
+	if (is_refused(p) || !collector_is_gone(p))
+		return;
+	p->dead = true;
+	agent_notice("ljperf: the collector is gone, recording stops\n");
 }
 
 /* False when the collector is dead or stopped. */
@@ -140,7 +140,7 @@ static bool wait_for_room(struct producer *p, unsigned words)
 		}
 		nap(p, words);
 		producer__check(p);
-		if (p->dead || is_refused(p))
+		if (is_refused(p))
 			return false;
 		if (p->tail_seen == tail && now_ns() - since > STALL_NS) {
 			p->dropping = true;

@@ -39,15 +39,37 @@ for how in "" "--"; do
 	whole "delay and duration, $name" ljperf.ljm.zst
 done
 fresh
-run "$LJPERF" record -q --duration 1000 parts.lua sleep
+run "$LJPERF" record -q --duration 1000ms parts.lua sleep
 is "a duration" "$status $(parts)" "0 100 0 0"
 fresh
-run "$LJPERF" record -q -D -1 w.lua
-like "never told to begin" "$status $err $(files)" "2 ljperf: nothing was recorded: *while recording was on* 0"
-for time in x 1x -2 '' 1e99; do
+run "$LJPERF" record -q --duration 0.0003h parts.lua sleep
+is "a duration of 1.08 s" "$status $(parts)" "0 100 0 0"
+fresh
+run "$LJPERF" record -q --toggle-signal -D -1 w.lua
+is "never told to begin" "$status $err $(files)" \
+	"2 ljperf: nothing was recorded: nobody turned recording on 0"
+# As with perf a delay without a unit is in milliseconds.
+for time in 600000 600s 10m; do
+	run "$LJPERF" record -q -D "$time" w.lua
+	is "a delay of $time is longer than the program" "$status $err $(files)" \
+		"2 ljperf: nothing was recorded: 'w.lua' ended before the delay of 600 s (-D) was over 0"
+done
+run "$LJPERF" record -q -D 10m -- luajit w.lua
+is "so it is for a command" "$status $err $(files)" \
+	"2 ljperf: nothing was recorded: 'luajit' ended before the delay of 600 s (-D) was over 0"
+for time in x 1x -2 '' 1e99 1sm; do
 	run "$LJPERF" record -D "$time" w.lua
 	like "-D '$time' is refused" "$status $err" "2 ljperf: *no time*"
+	run "$LJPERF" record --duration "$time" w.lua
+	like "--duration '$time' is refused" "$status $err" "2 ljperf: *no time*"
 done
+run "$LJPERF" record -D -1 w.lua
+like "a delay that nobody could end is refused" "$status $err" "2 ljperf: -D -1 waits for *"
+for time in 1 1000 -1 0s; do
+	run "$LJPERF" record --duration "$time" w.lua
+	like "--duration $time is refused" "$status $err" "2 ljperf: '$time' is no time*"
+done
+is "what is refused leaves no file" "$(files)" 0
 
 # await TEXT: waits until the program has said it, at most 20 s.
 await()
@@ -99,7 +121,13 @@ is "enable and disable" "$? $(parts)" "0 0 100 0"
 whole "enable and disable" ljperf.ljm.zst
 like "a pause is marked" "$("$LJPERF" script -q | grep ' mark ' | awk '{ printf "%s ", $4 }')" "pause resume *"
 
+# Who has it open is the program; it closes when that has ended.
+mkfifo alive
+timeout 60 cat alive >/dev/null &
+alive=$!
+exec 7>alive
 begin --control fifo:control,ack
+exec 7>&-
 tell stop
 n=0
 while kill -0 "$job" 2>/dev/null && [ $n -lt 200 ]; do
@@ -111,8 +139,12 @@ echo >&9
 await "part 2"
 echo >&9
 await "part 3"
+wait "$job"
+is "stop: the status says that all went well" "$?" 0
 exec 9>&-
-is "stop: the program goes on" "$(grep -c part err)" 3
+wait "$alive"
+is "stop: the program goes on to its end, and says nothing of it" "$? $(cat err)" \
+	"0 $(printf 'part 1\npart 2\npart 3')"
 is "stop: nothing comes after it" "$(parts)" "100 0 0"
 
 begin --toggle-signal

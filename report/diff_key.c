@@ -91,10 +91,12 @@ static void key__func(const struct diff *d, size_t side, uint32_t site, struct s
 
 		escape__text(out, name->s, name->len, 0);
 		strbuf__addstr(out, "  ");
+	} else if (!f->first_line) {
+		strbuf__addstr(out, "main chunk  ");
 	}
 	names__chunk(st, &(struct proto){ .chunk = f->chunk, .first_line = f->first_line },
 		     NAME_TABLE, out);
-	if (!label->by_name && f->first_line != UINT64_MAX)
+	if (!label->by_name && f->first_line + 1 > 1)
 		strbuf__addf(out, ":%llu", (unsigned long long)f->first_line);
 }
 

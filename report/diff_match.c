@@ -1,9 +1,9 @@
 /* diff_match.c - which functions of two sides are the same; see diff_match.h.
  *
  * On one side a function is what has the same chunk and lines, whatever name it
- * was called by.  A name is known only when the function was seen running, and
- * a trace tells of functions that were not: such a one is given the name that
- * another side has for its lines, unless its own side has that elsewhere.
+ * was called by; of one line there may be several, and then it is its name, too.  A name is known
+ * only when the function was seen running, and a trace tells of functions that were not: such a one
+ * is given the name that another side has for its lines, unless its own side has that elsewhere.
  */
 #include "report/diff.h"
 
@@ -176,11 +176,20 @@ static bool match__has_name(const struct diff_match *m, size_t side, const struc
 	return false;
 }
 
+/* Others may be on that line, too. */
+static bool func__is_one_line(const struct diff_func *f)
+{
+	return f->last_line && f->first_line == f->last_line;
+}
+
 static uint32_t match__self(struct diff_match *m, size_t side, uint32_t func)
 {
 	uint32_t head = m->funcs[func].head, id;
+	bool one_line = func__is_one_line(&m->funcs[func]);
 
-	for (id = head; id != HASHMAP_NONE; id = m->funcs[id].next)
+	if (one_line && m->funcs[func].name != STR_NONE)
+		return func;
+	for (id = one_line ? HASHMAP_NONE : head; id != HASHMAP_NONE; id = m->funcs[id].next)
 		if (m->funcs[id].name != STR_NONE && match__at(m, side, id)->used)
 			return id;
 	for (id = head; id != HASHMAP_NONE; id = m->funcs[id].next)

@@ -33,7 +33,7 @@ int load__read(struct aggregate *a, const struct load_opts *o, size_t n, const c
 		st->scope = (uint32_t)i;
 		err = aggregate__read(a, paths[i], o->force);
 	}
-	if (!err && n > 1)
+	if (!err)
 		err = symtab__find_others(st);
 	if (err)
 		return err;

@@ -100,7 +100,7 @@ static const struct option options[] = {
 		   "blocks, peak, peak-blocks, leaked, leaked-blocks, freed, frees, temporary, "
 		   "temporary-blocks, objects, final, copied, lifetime, events and sort keys"),
 	OPT_BOOL('n', "show-nr-samples", &opt.nr_samples, "add a column with the number of events"),
-	OPT_U64(0, "limit", &opt.view.limit, "N", "show the first N rows only"),
+	OPT_U64(0, "limit", &opt.view.limit, "N", "show the first N rows only (0: all)"),
 	OPT_DOUBLE(0, "percent-limit", &opt.view.percent_limit, "PERCENT",
 		   "show no row with less overhead"),
 	OPT_U64(0, "temporary-threshold", &opt.temporary_threshold, "N",
@@ -265,7 +265,7 @@ static int report__read(struct aggregate *a, int n, const char **paths)
 		if (err)
 			return err;
 	}
-	if (a->n_sessions > 1 && symtab__find_others(a->symtab))
+	if (symtab__find_others(a->symtab))
 		return -ENOMEM;
 	for (i = 0; (size_t)i < a->n_sessions; i++)
 		damaged += recording__damaged(a->sessions[i].name, &a->sessions[i].info,

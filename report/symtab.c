@@ -71,21 +71,31 @@ void symtab__begin_session(struct symtab *st)
 
 /* ---- prototypes ---- */
 
+/* There may be more of them on the line. */
+static bool proto__is_one_line(const struct proto *p)
+{
+	return p->last_line && p->first_line == p->last_line;
+}
+
 static uint64_t proto__hash(const struct proto *p)
 {
 	uint64_t h = hash__u64x2(p->chunk, p->first_line);
 
+	if (proto__is_one_line(p))
+		h = hash__u64x2(h, p->func);
 	return hash__u64x2(h ^ p->last_line, p->addr ^ p->session);
 }
 
 static bool proto__equal(const struct proto *a, const struct proto *b)
 {
 	return a->chunk == b->chunk && a->first_line == b->first_line &&
-	       a->last_line == b->last_line && a->addr == b->addr && a->session == b->session;
+	       a->last_line == b->last_line && a->addr == b->addr && a->session == b->session &&
+	       (!proto__is_one_line(a) || a->func == b->func);
 }
 
 /* A function is where it was written.  What it is called depends on the call
- * that the recorder saw, if any: the first name that there is stays. */
+ * that the recorder saw, if any: the first name that there is stays.  Those that
+ * are written on one line have nothing but their names to be told apart by. */
 static uint32_t symtab__intern_proto(struct symtab *st, const struct proto *p)
 {
 	uint64_t hash = proto__hash(p);

@@ -197,16 +197,28 @@ static int run_jit_option(lua_State *L, const char *opt)
 	return call_with_list(L, list ? list + 1 : NULL);
 }
 
-static int run_script(lua_State *L, const struct runner *r)
+/* A function of its own, whose name says in reports what the memory is for that
+ * the script's code takes. */
+static int load_script(lua_State *L)
 {
-	const char *file = strcmp(r->script[0], "-") == 0 ? NULL : r->script[0];
-	int status = luaL_loadfile(L, file), n = 0;
+	struct runner *r = lua_touserdata(L, 1);
 
-	while (!status && r->script[n + 1]) {
+	r->status = luaL_loadfile(L, strcmp(r->script[0], "-") == 0 ? NULL : r->script[0]);
+	return 1;
+}
+
+static int run_script(lua_State *L, struct runner *r)
+{
+	int n = 0;
+
+	lua_pushcfunction(L, load_script);
+	lua_pushlightuserdata(L, r);
+	lua_call(L, 1, 1);
+	while (!r->status && r->script[n + 1]) {
 		luaL_checkstack(L, 1, "too many arguments to script");
 		lua_pushstring(L, r->script[++n]);
 	}
-	return report(L, status ? status : call(L, n, 0));
+	return report(L, r->status ? r->status : call(L, n, 0));
 }
 
 /* An address in the library that has the VM. */

@@ -53,6 +53,7 @@ struct totals {
 	u128 unknown_bytes;
 	uint64_t n_replaced; /* allocations at an address that was alive */
 	uint64_t lost, lost_batches;
+	uint64_t n_pauses; /* of recording */
 	u128 live_bytes, leaked_bytes;
 	uint64_t live_blocks, leaked_blocks;
 	/* Largest heap of a session; with several, of the one with the largest. */

@@ -130,8 +130,10 @@ int aggregate__mark(void *ctx, const struct session_mark *m)
 	err = err ? err : run__window_mark(a, m);
 	if (err)
 		return err;
-	if (m->kind == SESSION_MARK_RESUME)
+	if (m->kind == SESSION_MARK_RESUME) {
+		a->totals.n_pauses++;
 		run__forget_live(a, mark__number(m));
+	}
 	if (m->kind == SESSION_MARK_CLOSE && !a->count_after_close)
 		run->state = run->state == RUN_COUNTS ? RUN_CLOSED : RUN_AFTER;
 	if (run->state != RUN_COUNTS)

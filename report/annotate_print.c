@@ -411,7 +411,7 @@ int annotate__print(struct annotate *an)
 	if (!an->o->view.quiet)
 		annotate__warn(an);
 	if (!an->o->view.quiet)
-		summary__print(an->a, &an->o->view, &an->t.out);
+		summary__print(an->a, &an->o->view, an->t.term->columns, &an->t.out);
 	if (!an->o->view.quiet && !an->o->n_names) {
 		put_nowhere(an);
 		strbuf__addstr(&an->t.out, "#\n");

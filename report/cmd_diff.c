@@ -61,7 +61,7 @@ static const struct option options[] = {
 		"sort by data file COLUMN, 0 is the baseline (default 1)"),
 	OPT_BOOL('b', "baseline-only", &opt.diff.baseline_only, "only rows that the baseline has"),
 	OPT_BOOL('a', "all", &opt.diff.all, "rows that are the same, too"),
-	OPT_U64(0, "limit", &opt.diff.limit, "N", "show the first N rows only"),
+	OPT_U64(0, "limit", &opt.diff.limit, "N", "show the first N rows only (0: all)"),
 	OPT_DOUBLE(0, "percent-limit", &opt.diff.percent_limit, "PERCENT",
 		   "only rows that changed by this part of the baseline's total"),
 	OPT_GROUP("Call stacks"),

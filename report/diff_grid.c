@@ -79,27 +79,6 @@ static void grid__measure(const struct grid *g, size_t *width)
 	}
 }
 
-/* The bytes of the first N characters of S. */
-static size_t utf8__bytes(const char *s, size_t len, size_t n)
-{
-	size_t i = 0;
-
-	for (; n && i < len; n--)
-		for (i++; i < len && ((unsigned char)s[i] & 0xc0) == 0x80;)
-			i++;
-	return i;
-}
-
-static void put_cut(struct strbuf *out, const char *s, size_t len, size_t max)
-{
-	if (max < 4 || utf8__width(s, len) <= max) {
-		strbuf__addmem(out, s, len);
-		return;
-	}
-	strbuf__addmem(out, s, utf8__bytes(s, len, max - 3));
-	strbuf__addstr(out, "...");
-}
-
 /* Appends S in a column of WIDTH; MAX is what the last one may take. */
 static void put_aligned(struct strbuf *out, const char *s, size_t len, size_t width, bool left,
 			bool last, size_t max)
@@ -108,10 +87,7 @@ static void put_aligned(struct strbuf *out, const char *s, size_t len, size_t wi
 
 	if (!left)
 		strbuf__addch_n(out, ' ', pad);
-	if (last)
-		put_cut(out, s, len, max);
-	else
-		strbuf__addmem(out, s, len);
+	cut__name(out, s, len, last ? max : SIZE_MAX);
 	if (left && !last)
 		strbuf__addch_n(out, ' ', pad);
 }

@@ -93,9 +93,9 @@ void number__bytes(struct strbuf *out, u128 v)
 
 void number__count(struct strbuf *out, u128 v)
 {
-	if (v < 100000)
+	if (v < 1000000)
 		strbuf__addf(out, "%u", (unsigned)v);
-	else if (v < 1000000000)
+	else if (v < 999995000) /* what would be rounded to 1000.00 M is 1.00 G */
 		strbuf__addf(out, "%.2f M", (double)v / 1e6);
 	else
 		strbuf__addf(out, "%.2f G", (double)v / 1e9);
@@ -103,8 +103,59 @@ void number__count(struct strbuf *out, u128 v)
 
 void number__time(struct strbuf *out, uint64_t ns)
 {
-	if (ns >= 10000000)
+	if (!ns)
+		strbuf__addstr(out, "0 s");
+	else if (ns >= 100000000)
 		strbuf__addf(out, "%.2f s", (double)ns / 1e9);
 	else
-		strbuf__addf(out, "%.2f ms", (double)ns / 1e6);
+		strbuf__addf(out, ns >= 10000000 ? "%.1f ms" : "%.2f ms", (double)ns / 1e6);
+}
+
+/* ---- what is too long ---- */
+
+/* The bytes of the first N characters of S. */
+static size_t first_chars(const char *s, size_t len, size_t n)
+{
+	size_t i = 0;
+
+	for (; n && i < len; n--)
+		for (i++; i < len && ((unsigned char)s[i] & 0xc0) == 0x80;)
+			i++;
+	return i;
+}
+
+/* Where the file's name begins in "name  dir/file:line". */
+static size_t last_part(const char *s, size_t len)
+{
+	while (len && s[len - 1] != '/' && s[len - 1] != ' ')
+		len--;
+	return len;
+}
+
+static bool ends_in_line(const char *s, size_t len)
+{
+	size_t n = len;
+
+	while (n && s[n - 1] >= '0' && s[n - 1] <= '9')
+		n--;
+	return n && n < len && s[n - 1] == ':';
+}
+
+void cut__name(struct strbuf *out, const char *s, size_t len, size_t max)
+{
+	size_t width = utf8__width(s, len), from = last_part(s, len), tail;
+
+	if (width <= max || max < 4) {
+		strbuf__addmem(out, s, len);
+		return;
+	}
+	max -= 3;
+	tail = utf8__width(s + from, len - from);
+	if (!ends_in_line(s, len))
+		tail = tail < max / 2 ? tail : max / 2;
+	tail = tail < max ? tail : max;
+	from = first_chars(s, len, width - tail);
+	strbuf__addmem(out, s, first_chars(s, len, max - tail));
+	strbuf__addstr(out, "...");
+	strbuf__addmem(out, s + from, len - from);
 }

@@ -24,9 +24,13 @@ void escape__json(struct strbuf *out, const char *s, size_t len);
 /* Columns that valid text of one cell per character takes. */
 size_t utf8__width(const char *s, size_t len);
 
+/* Appends S, cut to MAX columns where it is longer.  What is left out is in the
+ * middle, so that "file:line" at the end stays, and the name before it. */
+void cut__name(struct strbuf *out, const char *s, size_t len, size_t max);
+
 void number__dec(struct strbuf *out, u128 v); /* "36893488147419103230" */
 void number__bytes(struct strbuf *out, u128 v); /* "334.7 MiB", "0 B" */
-void number__count(struct strbuf *out, u128 v); /* "12345", "2.00 M" */
-void number__time(struct strbuf *out, uint64_t ns); /* "2.41 s", "15.0 ms" */
+void number__count(struct strbuf *out, u128 v); /* "123456", "2.00 M" */
+void number__time(struct strbuf *out, uint64_t ns); /* "2.41 s", "15.0 ms", "1.50 ms" */
 
 #endif

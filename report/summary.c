@@ -1,6 +1,9 @@
 /* summary.c - the "#" lines above a table: what was recorded, and the totals.
  * Called by the table view.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "report/view.h"
 
 #define SEPARATOR " \xc2\xb7 " /* a middle dot */
@@ -116,15 +119,41 @@ static void summary__totals(const struct aggregate *a, struct strbuf *out)
 	strbuf__addch(out, '\n');
 }
 
-/* One item of the line of losses. */
+/* Behind "# ", on a line with others. */
+static void begin_item(struct strbuf *out, size_t start)
+{
+	strbuf__addstr(out, out->len > start ? SEPARATOR : "# ");
+}
+
 static void add_loss(struct strbuf *out, size_t start, uint64_t n, const char *what)
 {
 	if (!n)
 		return;
-	strbuf__addstr(out, out->len > start ? SEPARATOR : "# ");
+	begin_item(out, start);
 	strbuf__addu(out, n);
 	strbuf__addch(out, ' ');
 	strbuf__addstr(out, what);
+}
+
+/* Blocks of which only the end was seen.  Where events are missing it cannot be
+ * told whether they are older. */
+static void add_unknown(const struct aggregate *a, struct strbuf *out, size_t start)
+{
+	const struct totals *t = &a->totals;
+	uint64_t n = t->n_unknown_free + t->n_unknown_realloc;
+	bool gaps = t->n_pauses || t->lost || t->lost_batches;
+
+	if (!n)
+		return;
+	begin_item(out, start);
+	strbuf__addu(out, n);
+	strbuf__addstr(out, n == 1 ? " block" : " blocks");
+	if (gaps)
+		strbuf__addstr(out, " freed or resized whose allocation was not recorded");
+	else
+		strbuf__addf(out, " freed or resized that %s allocated before %s",
+			     n == 1 ? "was" : "were",
+			     a->window.kind ? "this part" : "recording began");
 }
 
 static void summary__losses(const struct aggregate *a, struct strbuf *out)
@@ -132,16 +161,43 @@ static void summary__losses(const struct aggregate *a, struct strbuf *out)
 	const struct totals *t = &a->totals;
 	size_t start = out->len;
 
-	add_loss(out, start, t->n_unknown_free + t->n_unknown_realloc,
-		 a->window.kind
-			 ? "frees or reallocations of blocks older than the part"
-			 : "frees or reallocations of unknown blocks, older than the recording");
+	add_unknown(a, out, start);
 	add_loss(out, start, t->n_failed, "failed allocations");
 	add_loss(out, start, t->n_replaced, "allocations at an address that was alive");
 	add_loss(out, start, t->lost, "events lost");
 	add_loss(out, start, t->lost_batches, "damaged batches skipped");
 	if (out->len > start)
 		strbuf__addch(out, '\n');
+}
+
+/* Gives what does not fit into COLUMNS lines of its own, where that is possible:
+ * the line from START on has items with SEPARATOR between them. */
+static void wrap_line(struct strbuf *out, size_t start, unsigned columns)
+{
+	const size_t gap = sizeof(SEPARATOR) - 1;
+	char *line, *item, *end;
+	size_t used = 0, width;
+
+	if (!columns || out->failed || out->len == start)
+		return;
+	line = strdup(out->buf + start);
+	if (!line)
+		return; /* a long line is no loss */
+	out->len = start;
+	for (item = line; item; item = end ? end + gap : NULL) {
+		end = strstr(item, SEPARATOR);
+		width = utf8__width(item, end ? (size_t)(end - item) : strcspn(item, "\n"));
+		if (item > line && used + 3 + width > columns) {
+			strbuf__addstr(out, "\n# ");
+			used = 2;
+		} else if (item > line) {
+			strbuf__addstr(out, SEPARATOR);
+			used += 3;
+		}
+		strbuf__addmem(out, item, end ? (size_t)(end - item) : strlen(item));
+		used += width;
+	}
+	free(line);
 }
 
 /* The header of a recording, each line behind "# ". */
@@ -155,9 +211,10 @@ static void summary__features(const struct session_summary *s, struct strbuf *ou
 	}
 }
 
-void summary__print(const struct aggregate *a, const struct view_opts *o, struct strbuf *out)
+void summary__print(const struct aggregate *a, const struct view_opts *o, unsigned columns,
+		    struct strbuf *out)
 {
-	size_t i;
+	size_t i, start;
 
 	for (i = 0; i < a->n_sessions; i++) {
 		summary__session(&a->sessions[i], out);
@@ -169,7 +226,11 @@ void summary__print(const struct aggregate *a, const struct view_opts *o, struct
 	if (o->header_only)
 		return;
 	summary__window(&a->window, out);
+	start = out->len;
 	summary__totals(a, out);
+	wrap_line(out, start, columns);
+	start = out->len;
 	summary__losses(a, out);
+	wrap_line(out, start, columns);
 	strbuf__addstr(out, "#\n");
 }

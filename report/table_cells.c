@@ -94,30 +94,14 @@ static const char *percent__color(double percent)
 	return percent > 5.0 ? red : percent > 0.5 ? green : NULL;
 }
 
-/* Cuts t->cell to MAX columns, never inside a character. */
-static void cell__cut(struct strbuf *cell, size_t max)
-{
-	size_t i;
-
-	if (utf8__width(cell->buf, cell->len) <= max || max < 4)
-		return;
-	for (i = 0, max -= 3; max; max--)
-		for (i++; i < cell->len && ((unsigned char)cell->buf[i] & 0xc0) == 0x80;)
-			i++;
-	cell->len = i;
-	strbuf__addstr(cell, "...");
-}
-
 void table__put_cell(struct table *t, const struct row *row, size_t column, size_t used)
 {
 	const struct field *f = t->o->columns.at[column];
 	bool last = column + 1 == t->o->columns.n;
 	const char *color = NULL;
-	size_t width;
+	size_t width, room = t->term->columns > used ? t->term->columns - used : 0;
 
 	table__cell(t, row, f);
-	if (last && t->term->columns && strbuf__str(&t->cell)[0])
-		cell__cut(&t->cell, t->term->columns > used ? t->term->columns - used : 0);
 	width = utf8__width(strbuf__str(&t->cell), t->cell.len);
 	width = t->width[column] > width ? t->width[column] - width : 0;
 	if (f->type == FIELD_PERCENT && t->term->color)
@@ -125,7 +109,8 @@ void table__put_cell(struct table *t, const struct row *row, size_t column, size
 	if (f->type != FIELD_TEXT)
 		strbuf__addch_n(&t->out, ' ', width);
 	strbuf__addstr(&t->out, color ? color : "");
-	strbuf__addmem(&t->out, t->cell.buf, t->cell.len);
+	cut__name(&t->out, strbuf__str(&t->cell), t->cell.len,
+		  last && t->term->columns && !t->o->separator ? room : SIZE_MAX);
 	strbuf__addstr(&t->out, color ? reset : "");
 	if (f->type == FIELD_TEXT && !last)
 		strbuf__addch_n(&t->out, ' ', width);

@@ -4,19 +4,23 @@
 #ifndef LJPERF_REPORT_TERM_H
 #define LJPERF_REPORT_TERM_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "util/strbuf.h"
+
+enum { TERM_SIGNALS = 3 };
 
 struct term {
 	bool color; /* a terminal, and NO_COLOR is not set */
 	unsigned columns; /* of the terminal; 0: no limit */
 	int saved_fd; /* standard output while a pager runs, else -1 */
 	int pager_pid;
+	struct sigaction old[TERM_SIGNALS]; /* as they were before the pager */
 };
 
 /* Looks at standard output, and starts LJPERF_PAGER, PAGER or less when it is
- * a terminal. */
+ * a terminal.  Where that cannot be run, the text comes out as it is. */
 void term__begin(struct term *t);
 void term__end(struct term *t); /* waits for the pager */
 

@@ -34,7 +34,8 @@ struct view_ops {
 
 extern const struct view_ops view_table, view_memprof, view_timeline;
 
-/* The "#" lines above a table. */
-void summary__print(const struct aggregate *a, const struct view_opts *o, struct strbuf *out);
+/* The "#" lines above a table, for a terminal with COLUMNS; 0: there is none. */
+void summary__print(const struct aggregate *a, const struct view_opts *o, unsigned columns,
+		    struct strbuf *out);
 
 #endif

@@ -177,7 +177,7 @@ static int table__print(struct aggregate *a, const struct view_opts *o, struct t
 	int err = 0;
 
 	if (!o->quiet)
-		summary__print(a, o, &t.out);
+		summary__print(a, o, term->columns, &t.out);
 	if (!o->header_only) {
 		err = table__make(&t);
 		err = err ? err : table__put(&t);

@@ -8,8 +8,10 @@
  *	            0 s        1.15 s
  *	        gc   *   ** *    *
  *	     marks       a         b
+ *	                           c
  *	             a  at 0.40 s: loaded
- *	             b  at 1.02 s: the script ends
+ *	             b  at 1.02 s: saved
+ *	             c  at 1.02 s: the script ends
  *
  * A column shows the largest heap of its time.
  */
@@ -33,7 +35,7 @@ enum {
 struct column {
 	u128 max;
 	bool gc;
-	char mark; /* letter of its first mark, or ' ' */
+	uint32_t marks; /* a bit for each letter of its marks */
 };
 
 struct chart {
@@ -240,34 +242,59 @@ static void chart__put_legend(struct chart *c, size_t shown)
 	}
 }
 
-/* The first marks get letters. */
+/* The first marks get letters; those of one column stand below each other. */
 static size_t chart__letter_marks(struct chart *c, size_t most)
 {
-	size_t i, n = 0, col;
+	size_t i, n = 0;
 
-	for (i = 0; i < c->t->n_marks && n < most; i++) {
-		if (!chart__shows(c, &c->t->marks[i]))
-			continue;
-		col = chart__column(c, c->t->marks[i].at);
-		if (!c->at[col].mark)
-			c->at[col].mark = (char)('a' + n);
-		n++;
-	}
+	for (i = 0; i < c->t->n_marks && n < most; i++)
+		if (chart__shows(c, &c->t->marks[i]))
+			c->at[chart__column(c, c->t->marks[i].at)].marks |= 1u << n++;
 	return n;
 }
 
-static void chart__put_marks(struct chart *c, size_t most)
+/* One letter of each column; false when there is none left. */
+static bool chart__put_letters(struct chart *c, const char *word)
 {
-	size_t n = chart__letter_marks(c, most), i;
+	bool any = false;
+	size_t i;
 
-	if (!n)
-		return;
-	put_word(c, "marks");
-	strbuf__addch(c->out, ' ');
 	for (i = 0; i < c->n; i++)
-		strbuf__addch(c->out, c->at[i].mark ? c->at[i].mark : ' ');
+		any |= c->at[i].marks != 0;
+	if (!any)
+		return false;
+	put_word(c, word);
+	strbuf__addch(c->out, ' ');
+	for (i = 0; i < c->n; i++) {
+		uint32_t *marks = &c->at[i].marks;
+
+		strbuf__addch(c->out, *marks ? (char)('a' + __builtin_ctz(*marks)) : ' ');
+		*marks &= *marks - 1;
+	}
 	trim_line(c->out);
-	chart__put_legend(c, n);
+	return true;
+}
+
+static void chart__put_marks(struct chart *c, size_t letters)
+{
+	bool more = letters && chart__put_letters(c, "marks");
+
+	while (more)
+		more = chart__put_letters(c, "");
+	if (letters)
+		chart__put_legend(c, letters);
+}
+
+/* Most marks of one column. */
+static size_t chart__mark_lines(const struct chart *c)
+{
+	size_t i, n, most = 0;
+
+	for (i = 0; i < c->n; i++) {
+		n = (size_t)__builtin_popcount(c->at[i].marks);
+		most = n > most ? n : most;
+	}
+	return most;
 }
 
 /* ---- the view ---- */
@@ -279,8 +306,7 @@ static size_t clamp(size_t v, size_t least, size_t most)
 
 static int timeline__put(const struct timeline *t, const struct view_opts *o, struct strbuf *out)
 {
-	size_t marks = clamp(t->n_marks, 0, clamp(o->lines / 4, 1, MARKS_MAX));
-	size_t around = LINES_AROUND + marks + (t->n_marks > marks);
+	size_t marks = clamp(t->n_marks, 0, clamp(o->lines / 4, 1, MARKS_MAX)), around;
 	struct chart c = { .t = t, .out = out };
 
 	if (!t->n) {
@@ -289,13 +315,16 @@ static int timeline__put(const struct timeline *t, const struct view_opts *o, st
 	}
 	c.n = clamp(o->columns_wide > MARGIN ? o->columns_wide - MARGIN : 0, COLUMNS_LEAST,
 		    COLUMNS_MOST);
-	c.height = clamp(o->lines > around ? o->lines - around : 0, LINES_LEAST, LINES_MOST);
 	c.begin = t->at[0].at;
 	c.span = t->end > c.begin ? t->end - c.begin : 1;
 	c.at = calloc(c.n, sizeof(*c.at));
 	if (!c.at)
 		return err__set(-ENOMEM, "out of memory for the timeline");
 	chart__fill(&c);
+	marks = chart__letter_marks(&c, marks);
+	around = LINES_AROUND + marks + (t->n_marks > marks);
+	around += marks ? chart__mark_lines(&c) - 1 : 0;
+	c.height = clamp(o->lines > around ? o->lines - around : 0, LINES_LEAST, LINES_MOST);
 	chart__put_body(&c);
 	chart__put_axis(&c);
 	chart__put_gc(&c);
@@ -310,9 +339,8 @@ static int timeline__print(struct aggregate *a, const struct view_opts *o, struc
 	size_t i;
 	int err = 0;
 
-	(void)term;
 	if (!o->quiet)
-		summary__print(a, o, &out);
+		summary__print(a, o, term->columns, &out);
 	for (i = 0; i < a->n_sessions && !err && !o->header_only; i++) {
 		if (a->n_sessions > 1) {
 			strbuf__addstr(&out, i ? "\n# " : "# ");

@@ -380,14 +380,33 @@ START_TEST(test_parts)
 }
 END_TEST
 
+/* What was alive at a pause is not known behind it, and cannot be told from what
+ * was allocated in it: blocks 0x10 and 0x20 are freed, and neither counts as old. */
+START_TEST(test_unknown_after_pause)
+{
+	struct output o;
+
+	calls__begin(&c, 0, 1);
+	calls__func(&c, A, "@a.lua", 0, NULL);
+	calls__alloc(&c, loc_lua(A, 1), 0x10, 1, 0);
+	calls__mark(&c, SESSION_MARK_PAUSE, "");
+	calls__mark(&c, SESSION_MARK_RESUME, "1000");
+	calls__free(&c, 0x10, 1);
+	calls__free(&c, 0x20, 20);
+	o = run_command(cmd_report, "report", calls__end(&c, 100 * MS), NULL);
+	assert_has(&o.out, "# 2 blocks freed or resized whose allocation was not recorded\n");
+	output__exit(&o);
+}
+END_TEST
+
 /* The heap goes on outside: 321 bytes at most up to "b", 300 there, 4300 at last. */
 START_TEST(test_part_summary)
 {
 	struct output o = run_command(cmd_report, "report", "--from", "b", parts_program(), NULL);
 
 	assert_has(&o.out, "# part: mark b to the end\n# allocated 3.9 KiB in 1 allocation");
-	assert_has(&o.out, "peak 4.2 KiB at 0.04 s");
-	assert_has(&o.out, "# 1 frees or reallocations of blocks older than the part\n");
+	assert_has(&o.out, "peak 4.2 KiB at 40.0 ms");
+	assert_has(&o.out, "# 1 block freed or resized that was allocated before this part\n");
 	output__exit(&o);
 	o = run_command(cmd_report, "report", "--from", "a", "--to", "c", parts_program(), NULL);
 	ck_assert_int_eq(o.status, EXIT_LJPERF);
@@ -426,12 +445,48 @@ START_TEST(test_timeline)
 			 "      48 B |#####################:::::::::::::::::::\n"
 			 "           |########################################\n"
 			 "       0 B +----------------------------------------\n"
-			 "            0.00 ms"
-			 "                          "
+			 "            0 s"
+			 "                              "
 			 "40.00 s\n"
 			 "        gc                      *\n"
 			 "     marks            a\n"
 			 "            a  at 10.00 s: more\n");
+	output__exit(&o);
+}
+END_TEST
+
+/* Columns of 1 s: two marks are in that of 10 s.  The chart is as large as the
+ * screen whatever stands below it. */
+START_TEST(test_timeline_marks)
+{
+	const uint64_t second = 1000 * (uint64_t)MS;
+	const char *at, *path;
+	unsigned lines = 0;
+	struct output o;
+
+	calls__begin(&c, 0, 1);
+	calls__func(&c, A, "@a.lua", 0, NULL);
+	calls__alloc(&c, loc_lua(A, 1), 0x10, 40, 0);
+	calls__time(&c, 10 * second);
+	calls__mark(&c, SESSION_MARK_USER, "one");
+	calls__mark(&c, SESSION_MARK_USER, "two");
+	calls__time(&c, 20 * second);
+	calls__mark(&c, SESSION_MARK_USER, "three");
+	calls__alloc(&c, loc_lua(A, 1), 0x20, 40, 0);
+	path = calls__end(&c, 40 * second);
+	setenv("COLUMNS", "52", 1);
+	setenv("LINES", "24", 1);
+	o = run_command(cmd_report, "report", "--timeline", path, NULL);
+	assert_has(&o.out, "\n"
+			   "     marks            a         c\n"
+			   "                      b\n"
+			   "            a  at 10.00 s: one\n"
+			   "            b  at 10.00 s: two\n"
+			   "            c  at 20.00 s: three\n");
+	for (at = strbuf__str(&o.out); (at = strchr(at, '\n')); at++)
+		lines++;
+	ck_assert_uint_le(lines, 24);
+	ck_assert_uint_ge(lines, 20);
 	output__exit(&o);
 }
 END_TEST
@@ -491,7 +546,9 @@ static TCase *metrics(void)
 	tcase_add_test(tc, test_sizes);
 	tcase_add_loop_test(tc, test_parts, 0, COUNT(parts));
 	tcase_add_test(tc, test_part_summary);
+	tcase_add_test(tc, test_unknown_after_pause);
 	tcase_add_test(tc, test_timeline);
+	tcase_add_test(tc, test_timeline_marks);
 	return tc;
 }
 

@@ -152,7 +152,8 @@ START_TEST(test_unknown_blocks)
 	path = stream__file(&s);
 	assert_rows(path, "allocated,live,blocks,symbol", "70,70,1,a.lua:1\n");
 	o = run_command(cmd_report, "report", path, NULL);
-	assert_has(&o.out, "# 2 frees or reallocations of unknown blocks");
+	assert_has(&o.out,
+		   "# 2 blocks freed or resized that were allocated before recording began\n");
 	output__exit(&o);
 	assert_memprof(path, "ALLOCATIONS\n\nREALLOCATIONS\n"
 			     "@a.lua:1: 1 events\t+70B\t-50B\n\n"

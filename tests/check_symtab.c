@@ -458,7 +458,11 @@ static const struct {
 	{ 1048524, "1023.9 KiB", "1.05 M", "1048524" }, /* 1023.949 KiB */
 	{ 1048526, "1.0 MiB", "1.05 M", "1048526" }, /* 1023.951 KiB */
 	{ 99999, "97.7 KiB", "99999", "99999" },
-	{ 100000, "97.7 KiB", "0.10 M", "100000" },
+	{ 100000, "97.7 KiB", "100000", "100000" },
+	{ 999999, "976.6 KiB", "999999", "999999" }, /* 976.561 KiB */
+	{ 1000000, "976.6 KiB", "1.00 M", "1000000" },
+	{ 999994999, "953.7 MiB", "999.99 M", "999994999" }, /* 953.669 MiB */
+	{ 999995000, "953.7 MiB", "1.00 G", "999995000" },
 	{ 2000000000, "1.9 GiB", "2.00 G", "2000000000" },
 	{ UINT64_MAX, "16.0 EiB", "18446744073.71 G", "18446744073709551615" },
 	{ U128(1, 0), "16.0 EiB", "18446744073.71 G", "18446744073709551616" },
@@ -480,6 +484,61 @@ START_TEST(test_numbers)
 	number__count(&sb, numbers[_i].value);
 	/* The last digits of so long a double are its own affair. */
 	ck_assert_int_eq(strncmp(strbuf__str(&sb), numbers[_i].count, 12), 0);
+	strbuf__exit(&sb);
+}
+END_TEST
+
+static const struct {
+	uint64_t ns;
+	const char *text;
+} times[] = {
+	{ 0, "0 s" },
+	{ 1, "0.00 ms" },
+	{ 1500000, "1.50 ms" },
+	{ 9990000, "9.99 ms" },
+	{ 10000000, "10.0 ms" },
+	{ 99900000, "99.9 ms" },
+	{ 100000000, "0.10 s" },
+	{ 2413000000, "2.41 s" },
+};
+
+START_TEST(test_times)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	number__time(&sb, times[_i].ns);
+	ck_assert_str_eq(strbuf__str(&sb), times[_i].text);
+	strbuf__exit(&sb);
+}
+END_TEST
+
+/* Three of the columns are dots. */
+static const struct {
+	const char *name;
+	size_t max;
+	const char *cut;
+} cuts[] = {
+	{ "f  a.lua:1", 10, "f  a.lua:1" },
+	{ "f  dir/a.lua:1", 13, "f  ...a.lua:1" }, /* 3 + 3 + 7 */
+	{ "f  dir/a.lua:1", 12, "f ...a.lua:1" },
+	{ "f  dir/a.lua:1", 8, "...lua:1" },
+	{ "f  dir/a.lua:1", 4, "...1" },
+	{ "f  dir/a.lua:1", 3, "f  dir/a.lua:1" }, /* no room for anything */
+	{ "TRACE [7] started at a/b.lua:40", 20, "TRACE [7]...b.lua:40" },
+	{ "INTERNAL (collector)", 11, "INTE...tor)" },
+	{ "a_c_function_of_22_chr", 13, "a_c_f...2_chr" },
+	{ "", 10, "" },
+	/* Characters, not bytes. */
+	{ "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f  /\xe2\x82\xac.lua:12", 12,
+	  "\xc3\xa4...\xe2\x82\xac.lua:12" },
+};
+
+START_TEST(test_cuts)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	cut__name(&sb, cuts[_i].name, strlen(cuts[_i].name), cuts[_i].max);
+	ck_assert_str_eq(strbuf__str(&sb), cuts[_i].cut);
 	strbuf__exit(&sb);
 }
 END_TEST
@@ -515,6 +574,8 @@ int main(void)
 	tcase_add_test(names, test_aliases);
 	tcase_add_loop_test(texts, test_escapes, 0, COUNT(escapes));
 	tcase_add_loop_test(texts, test_numbers, 0, COUNT(numbers));
+	tcase_add_loop_test(texts, test_times, 0, COUNT(times));
+	tcase_add_loop_test(texts, test_cuts, 0, COUNT(cuts));
 	suite_add_tcase(s, epochs);
 	suite_add_tcase(s, names);
 	suite_add_tcase(s, texts);

@@ -328,7 +328,7 @@ for text in ("", "x", "-1", "1X", "1e9", "0x1", "inf", "1.2.3", "%", "1KiBx", "n
 
 def on_terminal(columns, *args, **more):
     """What a terminal gets."""
-    env = dict(os.environ, COLUMNS=str(columns), LJPERF_PAGER="", **more)
+    env = dict(os.environ, TERM="xterm", COLUMNS=str(columns), LJPERF_PAGER="", **more)
     master, slave = pty.openpty()
     p = subprocess.Popen([LJPERF, "diff", "-q"] + list(args), stdout=slave, stdin=subprocess.DEVNULL,
                          env=env)

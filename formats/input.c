@@ -10,14 +10,17 @@
 
 enum { FIRST_CAPACITY = 256 << 10, SKIP_CHUNK = 64 << 10 };
 
+/* What there is before the first byte: a pointer that may be moved by 0. */
+static const uint8_t nothing[1];
+
 void input__init_fd(struct input *in, int fd)
 {
-	*in = (struct input){ .fd = fd };
+	*in = (struct input){ .fd = fd, .p = nothing };
 }
 
 void input__init_mem(struct input *in, const void *buf, size_t len)
 {
-	*in = (struct input){ .fd = -1, .p = buf, .avail = len, .eof = true };
+	*in = (struct input){ .fd = -1, .p = buf ? buf : nothing, .avail = len, .eof = true };
 }
 
 void input__exit(struct input *in)

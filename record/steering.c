@@ -204,7 +204,8 @@ void steering__ack(struct steering *s)
 static void add_byte(struct steering *s, char c)
 {
 	if (c == '\n') {
-		if (s->len < sizeof(s->line)) {
+		/* What is behind a NUL is not compared, and so no command. */
+		if (s->len < sizeof(s->line) && !memchr(s->line, 0, s->len)) {
 			s->line[s->len] = 0;
 			do_command(s, s->line);
 		}

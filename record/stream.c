@@ -205,10 +205,12 @@ static void copy_all(struct stream *s)
 
 	close(s->pipe);
 	s->pipe = -1;
-	if (s->empty)
+	if (s->empty) {
 		output__remove(s->path);
-	else if (err)
+	} else if (err) {
 		note_failure(s, err);
+		session_writer__flush(s->writer); /* what came before */
+	}
 }
 
 static void *stream_main(void *arg)

@@ -14,12 +14,13 @@
 
 #define DEFAULT_FIELDS "overhead,allocated,allocs,live,peak,leaked"
 
-static struct {
+/* What the command line says. */
+static struct annotate_words {
 	struct annotate_opts annotate;
 	const char **inputs;
 	size_t n_inputs, cap_inputs;
 	const char *metric, *fields;
-} opt = { .annotate.load = LOAD_DEFAULTS };
+} opt;
 
 static int add_input(const struct option *o, const char *arg, bool unset)
 {
@@ -177,8 +178,10 @@ static int annotate__run(void)
 
 int cmd_annotate(int argc, const char **argv)
 {
-	int n = options__parse(argc, argv, options, usage, 0, NULL), ret = n;
+	int n, ret;
 
+	opt = (struct annotate_words){ .annotate.load = LOAD_DEFAULTS };
+	ret = n = options__parse(argc, argv, options, usage, 0, NULL);
 	if (n == OPTIONS_HELP)
 		return EXIT_SUCCESS;
 	opt.annotate.names = argv + 1;

@@ -15,13 +15,14 @@
 /* The status when --fail-above is exceeded. */
 enum { EXIT_GROWN = 1 };
 
-static struct {
+/* What the command line says. */
+static struct diff_words {
 	struct diff_opts diff;
 	struct symbolizer_opts symbols;
 	const char *metric, *sort, *compute, *match, *normalize, *fail_above;
 	const char *baseline, *new_runs, *parent;
 	bool force, each, json, markdown, stdio;
-} opt = { .diff.order = 1 };
+} opt;
 
 static int set_tree(const struct option *o, const char *arg, bool unset)
 {
@@ -346,10 +347,12 @@ static int diff__run(struct diff *d, int n, const char **paths, const struct dif
 int cmd_diff(int argc, const char **argv)
 {
 	struct diff_limit limit = { .set = false };
-	int n = options__parse(argc, argv, options, usage, 0, NULL), ret;
 	struct match *parent = NULL;
 	struct diff *d = NULL;
+	int n, ret;
 
+	opt = (struct diff_words){ .diff.order = 1 };
+	n = options__parse(argc, argv, options, usage, 0, NULL);
 	if (n == OPTIONS_HELP)
 		return EXIT_SUCCESS;
 	ret = n < 0 ? n : diff__setup(&limit);

@@ -22,10 +22,11 @@ static const struct export_ops *const formats[] = {
 
 enum { N_FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
-static struct {
+/* What the command line says. */
+static struct export_words {
 	struct export_opts export;
 	const char *input, *output, *format, *metric, *by, *sort, *fields;
-} opt = { .export.load = LOAD_DEFAULTS };
+} opt;
 
 static const struct option options[] = {
 	OPT_STRING('i', "input", &opt.input, "FILE", "recording to read, '-' is standard input"),
@@ -369,8 +370,10 @@ static int export__run(const struct export_opts *o, const char *path)
 
 int cmd_export(int argc, const char **argv)
 {
-	int n = options__parse(argc, argv, options, usage, 0, NULL), ret = n;
+	int n, ret;
 
+	opt = (struct export_words){ .export.load = LOAD_DEFAULTS };
+	ret = n = options__parse(argc, argv, options, usage, 0, NULL);
 	if (n == OPTIONS_HELP)
 		return EXIT_SUCCESS;
 	opt.export.paths = argv + 1;

@@ -17,7 +17,8 @@
 
 enum { BUILD_ID_BLANKS = 40 }; /* of a SHA-1 in hex, as linkers make them */
 
-static struct {
+/* What the command line says. */
+static struct info_words {
 	const char *input;
 	bool force, build_ids;
 } opt;
@@ -288,8 +289,10 @@ static int info__show_all(int n, const char **paths)
 
 int cmd_info(int argc, const char **argv)
 {
-	int n = options__parse(argc, argv, options, usage, 0, NULL), ret = n;
+	int n, ret;
 
+	opt = (struct info_words){ .force = false };
+	ret = n = options__parse(argc, argv, options, usage, 0, NULL);
 	if (n == OPTIONS_HELP)
 		return EXIT_SUCCESS;
 	if (n >= 0)

@@ -76,7 +76,9 @@ __attribute__((always_inline)) static inline void live__prefetch(const struct li
 	uint64_t hash = hash__u64(addr);
 	const struct live_segment *s = live_table__segment(&l->blocks, hash);
 
-	__builtin_prefetch(s->slots + live_segment__home(s, hash), 1);
+	/* No pointer is made of slots that are not there yet. */
+	__builtin_prefetch(
+		(void *)((uintptr_t)s->slots + live_segment__home(s, hash) * sizeof(*s->slots)), 1);
 }
 
 #endif

@@ -18,7 +18,8 @@ static const struct view_ops *const views[] = { &view_table, &view_memprof };
 
 enum { N_VIEWS = sizeof(views) / sizeof(views[0]) };
 
-static struct {
+/* What the command line says. */
+static struct report_words {
 	struct view_opts view;
 	struct symbolizer_opts symbols;
 	struct filter filter;
@@ -27,7 +28,7 @@ static struct {
 	const char *time, *from, *to, *parent, *percentage, *suppress;
 	uint64_t temporary_threshold;
 	bool force, stdio, with_close, nr_samples, timeline, fail_leaks;
-} opt = { .temporary_threshold = 1 };
+} opt;
 
 /* ---- options that are more than a word ---- */
 
@@ -433,8 +434,10 @@ static int report__run(int n, const char **paths, const struct view_ops *view, i
 int cmd_report(int argc, const char **argv)
 {
 	const struct view_ops *view;
-	int n = options__parse(argc, argv, options, usage, 0, NULL), ret, leaks = 0;
+	int n, ret, leaks = 0;
 
+	opt = (struct report_words){ .temporary_threshold = 1 };
+	n = options__parse(argc, argv, options, usage, 0, NULL);
 	if (n == OPTIONS_HELP)
 		return EXIT_SUCCESS;
 	ret = n < 0 ? n : report__setup(&view);

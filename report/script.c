@@ -16,7 +16,8 @@
 
 enum { FLUSH_BYTES = 1 << 16, NOBODY_READS = -EPIPE };
 
-static struct {
+/* What the command line says. */
+static struct script_words {
 	const char *input, *fields;
 	bool force, json, show_symbols, quiet;
 	struct symbolizer_opts symbols;
@@ -216,8 +217,10 @@ static int script__run(const char *path)
 
 int cmd_script(int argc, const char **argv)
 {
-	int n = options__parse(argc, argv, options, usage, 0, NULL), ret = n;
+	int n, ret;
 
+	opt = (struct script_words){ .force = false };
+	ret = n = options__parse(argc, argv, options, usage, 0, NULL);
 	if (n == OPTIONS_HELP)
 		return EXIT_SUCCESS;
 	if (n > 1 || (n == 1 && opt.input))

@@ -55,7 +55,8 @@ int script_fields__parse(const char *list, unsigned normal, unsigned *fields)
 	size_t len;
 
 	*fields = add ? normal : 0;
-	list += list && add;
+	if (list && add)
+		list++;
 	for (; list && *list; list += len, list += *list == ',') {
 		len = strcspn(list, ",");
 		if (script_field__find(list, len, fields))

@@ -1,55 +1,13 @@
 /* fuzz_session.c - fuzz target of what stands inside the frames of a session
- * file.  The checksums of zstd would stop nearly every mutated file, so the
- * input is the decoded content of the frames, and the file is built here. */
+ * file; the input is their decoded content, see lib_frames.h. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "formats/session.h"
+#include "tests/fuzz/lib_frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct file {
-	uint8_t *p;
-	size_t len, cap;
-	ZSTD_CCtx *zstd;
-};
-
-static void put(struct file *f, const void *src, size_t n)
-{
-	if (f->cap - f->len < n) {
-		f->cap = (f->len + n) * 2;
-		f->p = realloc(f->p, f->cap);
-		if (!f->p)
-			abort();
-	}
-	memcpy(f->p + f->len, src, n);
-	f->len += n;
-}
-
-/* Content in a zstd frame; kind 0 is DATA, others stand in a frame of ours. */
-static void put_frame(struct file *f, uint8_t kind, const uint8_t *content, size_t n)
-{
-	size_t bound = ZSTD_compressBound(n), size;
-	void *buf = malloc(bound);
-
-	if (!buf)
-		abort();
-	size = ZSTD_compress2(f->zstd, buf, bound, content, n);
-	if (ZSTD_isError(size))
-		abort();
-	if (kind) {
-		uint8_t fixed[24] = { 0x5c, 0x2a, 0x4d, 0x18, 0, 0, 0, 0, 'L', 'J', 'P', 'F', 1 };
-
-		for (int i = 0; i < 4; i++)
-			fixed[4 + i] = (uint8_t)((size + 16) >> 8 * i);
-		fixed[14] = kind;
-		put(f, fixed, sizeof(fixed));
-	}
-	put(f, buf, size);
-	free(buf);
-}
 
 static int on_symbol(void *ctx, const struct ljm_symbol *sym)
 {
@@ -98,20 +56,6 @@ static int on_stack(void *ctx, const struct session_stack *node)
 	return 0;
 }
 
-/* The input: { kind, length of 2 bytes, content }*. */
-static void build(struct file *f, const uint8_t *data, size_t size)
-{
-	while (size >= 3) {
-		size_t n = data[1] | (size_t)data[2] << 8;
-
-		if (n > size - 3)
-			n = size - 3;
-		put_frame(f, data[0] & 3, data + 3, n);
-		data += 3 + n;
-		size -= 3 + n;
-	}
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct session_handlers handlers = {
@@ -121,15 +65,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.module = on_module,
 		.stack = on_stack,
 	};
-	struct file f = { .zstd = ZSTD_createCCtx() };
+	struct frames f = { 0 };
 	struct session_reader *r;
 	unsigned sum = 0;
 
-	if (!f.zstd)
-		abort();
-	ZSTD_CCtx_setParameter(f.zstd, ZSTD_c_compressionLevel, -5);
-	ZSTD_CCtx_setParameter(f.zstd, ZSTD_c_checksumFlag, 1);
-	build(&f, data, size);
+	frames__build(&f, data, size);
 	r = session_reader__new_mem(f.p, f.len, "fuzz");
 	if (r && session_reader__run(r, &handlers, &sum) == 0 &&
 	    session_reader__info(r)->container == SESSION_LJPERF &&
@@ -137,7 +77,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    !session_reader__info(r)->damage[0])
 		abort();
 	session_reader__delete(r);
-	ZSTD_freeCCtx(f.zstd);
-	free(f.p);
+	frames__exit(&f);
 	return 0;
 }

@@ -19,6 +19,7 @@ enum ljm_source {
 	LJM_SRC_LUA = 2, /* a line of a Lua prototype */
 	LJM_SRC_C = 3, /* a C function */
 	LJM_SRC_TRACE = 4, /* compiled code of a trace */
+	LJM_SRC_NATIVE = 5, /* an address inside of C code; in call stacks only */
 };
 
 /* The dialects of the stream, see ljm_read.c. */

@@ -289,6 +289,7 @@ static void read_location(struct ljm_loc *loc, struct cursor *c, bool mcode)
 	loc->addr = loc->num = 0;
 	switch (loc->source) {
 	case LJM_SRC_INTERNAL:
+	case LJM_SRC_NATIVE: /* of no event */
 		break;
 	case LJM_SRC_LUA:
 		loc->addr = cursor__uleb(c);

@@ -33,6 +33,7 @@ uint8_t *ljm__put_event(uint8_t *p, const struct ljm_event *ev)
 	*p++ = (uint8_t)(source << 2 | ev->kind);
 	switch (source) {
 	case LJM_SRC_INTERNAL:
+	case LJM_SRC_NATIVE: /* of no event */
 		break;
 	case LJM_SRC_LUA:
 		p = uleb__put_wide(p, ev->loc.addr);

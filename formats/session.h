@@ -70,7 +70,8 @@ struct session_module {
 /* A node of the tree of call stacks: the function called at PARENT's place.
  * Nodes are numbered from 1 in the order of the stream; 0 is the root.  A
  * Lua place whose line is not known has num 0.  The leaf of an event's stack
- * is the event's own place, or a built-in function called there. */
+ * is the event's own place, or a built-in function called there; NATIVE frames,
+ * whose addr lies inside of a call, may follow it. */
 struct session_stack {
 	uint64_t id, parent;
 	/* INTERNAL with num SESSION_STACK_CUT: frames beyond the limit are left out. */

@@ -194,7 +194,7 @@ static void get_stack(struct cursor *c, struct side_item *it)
 	s->loc.addr = cursor__uleb(c);
 	s->loc.num = cursor__uleb(c);
 	/* Sources of later versions: a place that is not known. */
-	s->loc.source = source > LJM_SRC_TRACE || source < LJM_SRC_INTERNAL
+	s->loc.source = source > LJM_SRC_NATIVE || source < LJM_SRC_INTERNAL
 				? LJM_SRC_INTERNAL
 				: (enum ljm_source)source;
 }

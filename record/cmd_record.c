@@ -18,6 +18,7 @@
 #include "record/collector.h"
 #include "record/endline.h"
 #include "record/launch.h"
+#include "record/native.h"
 #include "record/output.h"
 #include "util/error.h"
 #include "util/options.h"
@@ -27,7 +28,7 @@
 static struct {
 	const char *output, *event, *backend;
 	bool quiet, verbose, oracle, drop, final_gc, inherit;
-	bool stacks, across;
+	bool stacks, native, across;
 	const char *call_graph;
 	uint64_t level, max_stack;
 	uint32_t ring_bytes;
@@ -149,7 +150,8 @@ static const struct option options[] = {
 	OPT_GROUP("Call stacks"),
 	OPT_BOOL('g', NULL, &rec.stacks,
 		 "record who asked for each allocation, as --call-graph lua"),
-	OPT_STRING(0, "call-graph", &rec.call_graph, "KIND", "kind of call stacks: lua, or none"),
+	OPT_STRING(0, "call-graph", &rec.call_graph, "KIND",
+		   "kind of call stacks: lua; lua,native: also below C functions; none"),
 	OPT_U64(0, "max-stack", &rec.max_stack, "N",
 		"frames of a call stack, from the innermost out (127)"),
 	OPT_BOOL(0, "across-coroutines", &rec.across, "go on in the one that resumed a coroutine"),
@@ -246,6 +248,7 @@ static void fill_control(struct control *page, const char *preload)
 {
 	page->ring_bytes = rec.ring_bytes;
 	page->stacks = rec.stacks ? (uint32_t)rec.max_stack : 0;
+	page->native = rec.native;
 	page->across = rec.across;
 	page->oracle = rec.oracle;
 	page->drop = rec.drop;
@@ -357,13 +360,29 @@ static int record_command(int n, const char **args)
 /* -g and --call-graph together say whether stacks are recorded. */
 static int check_stacks(void)
 {
-	if (rec.call_graph && strcmp(rec.call_graph, "lua") == 0)
-		rec.stacks = true;
-	else if (rec.call_graph && strcmp(rec.call_graph, "none") == 0)
-		rec.stacks = false;
-	else if (rec.call_graph)
-		return err__set(-EINVAL, "unknown kind of call stacks '%s', there are lua and none",
+	static const struct {
+		const char *name;
+		bool stacks, native;
+	} kinds[] = { { "lua", true, false },
+		      { "lua,native", true, true },
+		      { "native,lua", true, true },
+		      { "none", false, false } };
+	const unsigned n = sizeof(kinds) / sizeof(kinds[0]);
+	unsigned i = 0;
+
+	while (rec.call_graph && i < n && strcmp(rec.call_graph, kinds[i].name) != 0)
+		i++;
+	if (i == n)
+		return err__set(-EINVAL,
+				"unknown kind of call stacks '%s', there are lua, lua,native and "
+				"none",
 				rec.call_graph);
+	if (rec.call_graph) {
+		rec.stacks = kinds[i].stacks;
+		rec.native = kinds[i].native;
+	}
+	if (rec.native && !native__is_supported())
+		return err__set(-ENOTSUP, "native frames are recorded on x86-64 only");
 	if (rec.max_stack < 1 || rec.max_stack > 1024)
 		return err__set(-EINVAL, "--max-stack takes 1 to 1024, not %" PRIu64,
 				rec.max_stack);

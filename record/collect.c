@@ -15,6 +15,7 @@
 
 #include "ljperf.h"
 #include "record/collector.h"
+#include "record/native.h"
 #include "record/output.h"
 #include "record/process.h"
 #include "util/error.h"
@@ -79,7 +80,7 @@ static int tell_failures(const struct collector *c)
 	return status;
 }
 
-static int run(struct collector *c, bool memprof, uint32_t frames)
+static int run(struct collector *c, bool memprof, const char *frames)
 {
 	int err, sock = fcntl(PROGRAM_FD, F_DUPFD_CLOEXEC, 10);
 
@@ -87,7 +88,8 @@ static int run(struct collector *c, bool memprof, uint32_t frames)
 	    steering__open(&c->steering, c->wire.control))
 		return EXIT_LJPERF;
 	c->wire.control->ring_bytes = RING_BYTES;
-	c->wire.control->stacks = memprof ? 0 : frames;
+	c->wire.control->stacks = memprof ? 0 : (uint32_t)atoi(frames);
+	c->wire.control->native = strstr(frames, ",native") && native__is_supported();
 	c->sigfd = watch_signals();
 	c->opts.output_fd = open_output(c, memprof);
 	err = c->opts.output_fd < 0 ? -c->opts.output_fd : 0;
@@ -112,7 +114,7 @@ int collect__run(int argc, const char **argv)
 	c.opts.argv = process__argv(c.owner, &c.opts.argc);
 	c.opts.target = c.owner;
 	recording_id__make(c.opts.recording);
-	status = run(&c, strcmp(argv[2], "memprof") == 0, (uint32_t)atoi(argv[3]));
+	status = run(&c, strcmp(argv[2], "memprof") == 0, argv[3]);
 	collector__exit(&c);
 	free((void *)(uintptr_t)c.opts.argv);
 	return status; /* and the program sees that the socket is closed */

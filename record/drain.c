@@ -84,6 +84,8 @@ static int drain_event(struct drain *d, uint64_t w0)
 	}
 	if (ring_type(w0) & RING_WITH_STACK)
 		ev.stack = peek(d, at);
+	if (d->nodes && ev.kind != LJM_FREE)
+		ev.stack = nodes__of_event(d->nodes, ev.stack, ev.new_addr);
 	return session_writer__event(d->out, &ev);
 }
 
@@ -176,8 +178,12 @@ static int put_module(struct drain *d)
 		.build_id = text_at(d, d->words[4]),
 		.build_id_len = d->words[5],
 	};
+	int err;
 
-	return m.end > m.start ? session_writer__module(d->out, &m) : corrupt(d, "an empty module");
+	if (m.end <= m.start)
+		return corrupt(d, "an empty module");
+	err = session_writer__module(d->out, &m);
+	return err || !d->nodes ? err : nodes__module(d->nodes, &m);
 }
 
 static int put_stack(struct drain *d)
@@ -194,11 +200,37 @@ static int put_stack(struct drain *d)
 	    node.parent >= node.id || node.id != d->last_stack + 1)
 		return corrupt(d, "a stack out of order");
 	d->last_stack = node.id;
-	return session_writer__stack(d->out, &node);
+	return d->nodes ? nodes__stack(d->nodes, &node) : session_writer__stack(d->out, &node);
+}
+
+static int put_forget(struct drain *d)
+{
+	return d->nodes ? nodes__forget(d->nodes, d->words[0]) : 0;
+}
+
+static int put_native(struct drain *d)
+{
+	struct native_sample sample = { .pc = d->words[2],
+					.sp = d->words[3],
+					.bp = d->words[4],
+					.bound = d->words[5],
+					.stack = text_at(d, 0),
+					.len = d->words[6] };
+	bool unknown;
+	int err;
+
+	if (!d->nodes)
+		return corrupt(d, "a native stack that nobody has asked for");
+	err = nodes__native(d->nodes, d->words[0], d->words[1], &sample, &unknown);
+	if (!err && unknown)
+		atomic_fetch_add_explicit(&d->ring->modules_wanted, 1, memory_order_relaxed);
+	return err;
 }
 
 static int put_lost(struct drain *d)
 {
+	if (d->nodes)
+		nodes__lost(d->nodes);
 	return session_writer__lost(d->out, d->words[0]);
 }
 
@@ -208,10 +240,11 @@ static const struct ctl_ops {
 	int text1, text2; /* index of the length, -1: no string */
 	int (*put)(struct drain *d);
 } ctl_ops[CTL_MAX] = {
-	[CTL_PROTO] = { 5, 3, 4, put_proto },   [CTL_CFUNC] = { 2, 1, -1, put_cfunc },
-	[CTL_TRACE] = { 6, -1, -1, put_trace }, [CTL_TIME] = { 1, -1, -1, put_time },
-	[CTL_MARK] = { 3, 2, -1, put_mark },    [CTL_STACK] = { 5, -1, -1, put_stack },
-	[CTL_MODULE] = { 6, 4, 5, put_module }, [CTL_LOST] = { 1, -1, -1, put_lost },
+	[CTL_PROTO] = { 5, 3, 4, put_proto },     [CTL_CFUNC] = { 2, 1, -1, put_cfunc },
+	[CTL_TRACE] = { 6, -1, -1, put_trace },   [CTL_TIME] = { 1, -1, -1, put_time },
+	[CTL_MARK] = { 3, 2, -1, put_mark },      [CTL_STACK] = { 5, -1, -1, put_stack },
+	[CTL_MODULE] = { 6, 4, 5, put_module },   [CTL_LOST] = { 1, -1, -1, put_lost },
+	[CTL_FORGET] = { 1, -1, -1, put_forget }, [CTL_NATIVE] = { 7, 6, -1, put_native },
 };
 
 static int finish_pending(struct drain *d)

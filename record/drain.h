@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "formats/session.h"
+#include "record/nodes.h"
 #include "record/ring.h"
 
 struct drain {
@@ -19,11 +20,12 @@ struct drain {
 	struct session_writer *out;
 	uint64_t start_ns; /* what CTL_TIME and CTL_MARK are counted from */
 
-	uint64_t last_stack; /* number of the last node */
+	uint64_t last_stack; /* number of the agent's last node */
+	struct nodes *nodes; /* set by the caller, whose it stays, when native stacks come */
 
 	/* A record whose strings are still to come. */
 	enum ring_ctl pending; /* 0: none */
-	uint64_t words[6];
+	uint64_t words[7];
 	char *text; /* its strings, one after the other */
 	size_t text_len, text_room, text_want;
 };

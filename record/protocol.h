@@ -31,6 +31,7 @@ struct control {
 	uint32_t version;
 	uint32_t ring_bytes; /* of each VM: a power of two */
 	uint32_t stacks; /* most frames of a call stack; 0: none are recorded */
+	bool native; /* stacks go on below C functions */
 	bool across; /* stacks go on in the thread that resumed a coroutine */
 	bool oracle; /* compare the fast and the slow path on every event */
 	bool drop; /* a full ring drops events instead of waiting */
@@ -68,6 +69,7 @@ struct agent_hello {
 	uint64_t heap_start; /* bytes the VM had in use */
 	uint64_t probe_ns;
 	uint32_t stacks; /* most frames of a stack; 0: none are recorded */
+	uint32_t native; /* not 0: CTL_NATIVE comes */
 	char vm_version[64];
 	char vm_path[4096];
 	char vm_build_id[64];

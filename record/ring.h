@@ -49,6 +49,7 @@ struct ring {
 	/* Written by the consumer. */
 	alignas(64) _Atomic uint64_t tail; /* words consumed */
 	_Atomic uint32_t refused; /* not 0: nothing is consumed any more, do not wait */
+	_Atomic uint32_t modules_wanted; /* rises when code came up that lies in no module told */
 
 	/* Futexes: 1 while that side sleeps; the other sets 0 and wakes it. */
 	alignas(64) _Atomic uint32_t producer_waits;
@@ -77,6 +78,11 @@ enum ring_ctl {
 	CTL_CFUNC, /* addr, name length; string: what Lua code calls it */
 	CTL_STACK, /* node, parent, source, addr, line or number */
 	CTL_MODULE, /* start, end, file offset, bias, path length, build id length; strings */
+	CTL_FORGET, /* last node: it and those before it do not come up again */
+	/* Of the event of a block that follows: node, block, program counter, stack
+	 * pointer, frame register, stack pointer of the VM that called (0: none),
+	 * length; string: the stack from its pointer up. */
+	CTL_NATIVE,
 	CTL_MAX,
 };
 

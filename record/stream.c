@@ -185,6 +185,7 @@ static void drain_all(struct stream *s)
 	int err;
 
 	drain__init(&d, s->ring, s->data_bytes, s->writer, s->start_ns);
+	d.nodes = s->nodes;
 	err = move_events(s, &d);
 	if (!err)
 		err = tell_last_losses(s);
@@ -230,6 +231,8 @@ static void *stream_main(void *arg)
 		note_failure(s, err);
 	s->events = session_writer__events(s->writer);
 	s->bytes = session_writer__bytes(s->writer);
+	nodes__delete(s->nodes);
+	s->nodes = NULL;
 	session_writer__delete(s->writer);
 	s->writer = NULL;
 	if (s->fd != STDOUT_FILENO && close(s->fd) != 0)
@@ -316,6 +319,10 @@ static int open_writer(struct stream *s, const struct stream_opts *opts, const s
 	s->writer = session_writer__new(s->fd, &h, &wopts);
 	free(cwd);
 	free(argv);
+	if (s->writer && hello->native && wopts.stacks) {
+		s->nodes = nodes__new(vm->pid, s->writer);
+		return s->nodes ? 0 : -ENOMEM;
+	}
 	return s->writer ? 0 : -EIO;
 }
 
@@ -417,6 +424,7 @@ void stream__flush(struct stream *s)
 
 void stream__delete(struct stream *s)
 {
+	nodes__delete(s->nodes);
 	if (s->writer)
 		session_writer__delete(s->writer);
 	if (s->ring)

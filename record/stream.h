@@ -18,6 +18,7 @@ struct stream {
 	struct ring *ring;
 	uint32_t data_bytes;
 	uint64_t start_ns;
+	struct nodes *nodes; /* NULL: no native stacks */
 	struct session_writer *writer;
 	pid_t pid; /* of the process that the VM is in */
 	unsigned number; /* of the VM in it, from 1 */

@@ -306,6 +306,18 @@ int aggregate__read(struct aggregate *a, const char *path, bool force)
 	return err;
 }
 
+/* Whether native frames follow SITE; some between may have been left out. */
+static bool is_native(const struct aggregate *a, const uint32_t *sites, size_t n, uint32_t site)
+{
+	size_t i = 0;
+
+	while (i < n && symtab__is_code(a->symtab, sites[i]))
+		i++;
+	if (i < n && sites[i] == SITE_NONE)
+		i++;
+	return i && i < n && sites[i] == site;
+}
+
 size_t aggregate__frames(const struct aggregate *a, uint32_t cell, uint32_t *sites)
 {
 	struct cell_key c = aggregate__cell(a, cell);
@@ -313,7 +325,7 @@ size_t aggregate__frames(const struct aggregate *a, uint32_t cell, uint32_t *sit
 	bool builtin = n > 1 && sites[0] != SITE_NONE && sites[1] == c.site &&
 		       a->symtab->sites[sites[0]].source == LJM_SRC_C;
 
-	if (n && (sites[0] == c.site || builtin))
+	if (n && (sites[0] == c.site || builtin || is_native(a, sites, n, c.site)))
 		return n;
 	/* The VM itself, in the name of the program, or a stack of nothing. */
 	memmove(sites + 1, sites, n * sizeof(*sites));

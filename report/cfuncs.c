@@ -41,24 +41,40 @@ void cfuncs__begin_session(struct cfuncs *cf)
 	cf->session++;
 }
 
-/* The record of a symbol.  *ADDED tells whether it is new. */
-static uint32_t cfuncs__intern(struct cfuncs *cf, uint64_t addr, uint32_t name, uint32_t module,
-			       bool *added)
+/* The record of C, in this session.  *ADDED tells whether it is new. */
+static uint32_t cfuncs__put(struct cfuncs *cf, struct cfunc c, bool *added)
 {
-	uint64_t hash = hash__u64x2(addr ^ module, (uint64_t)name << 32 | cf->session);
+	uint64_t hash = hash__u64x2(c.addr ^ c.module, (uint64_t)c.name << 32 | cf->session);
 	uint32_t pos, id;
 
 	*added = false;
 	for (id = hashmap__first(&cf->map, hash, &pos); id != HASHMAP_NONE;
 	     id = hashmap__next(&cf->map, hash, &pos))
-		if (cf->at[id].addr == addr && cf->at[id].name == name &&
-		    cf->at[id].module == module && cf->at[id].session == cf->session)
+		if (cf->at[id].addr == c.addr && cf->at[id].name == c.name &&
+		    cf->at[id].module == c.module && cf->at[id].session == cf->session &&
+		    cf->at[id].code == c.code)
 			return id;
 	*added = true;
 	if (GROW(cf->at, cf->cap, cf->n) || hashmap__add(&cf->map, hash, (uint32_t)cf->n))
 		return HASHMAP_NONE;
-	cf->at[cf->n] = (struct cfunc){ addr, name, module, cf->session };
+	c.session = cf->session;
+	cf->at[cf->n] = c;
 	return (uint32_t)cf->n++;
+}
+
+static uint32_t cfuncs__intern(struct cfuncs *cf, uint64_t addr, uint32_t name, uint32_t module,
+			       bool *added)
+{
+	return cfuncs__put(cf, (struct cfunc){ .addr = addr, .name = name, .module = module },
+			   added);
+}
+
+uint32_t cfuncs__code(struct cfuncs *cf, uint64_t addr, uint32_t module)
+{
+	struct cfunc c = { .addr = addr, .name = HASHMAP_NONE, .module = module, .code = true };
+	bool added;
+
+	return cfuncs__put(cf, c, &added);
 }
 
 int cfuncs__symbol(struct cfuncs *cf, uint64_t addr, uint32_t name, uint32_t module)

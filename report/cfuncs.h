@@ -16,13 +16,14 @@ struct cfunc {
 	uint32_t name; /* a string of the symbol table, or HASHMAP_NONE */
 	uint32_t module; /* it lies in, or HASHMAP_NONE */
 	uint32_t session;
+	bool code; /* no function, but an address inside of one: a call */
 };
 
 /* All zero is empty. */
 struct cfuncs {
 	struct cfunc *at;
 	size_t n, cap;
-	struct hashmap map; /* by all four */
+	struct hashmap map; /* by all of it */
 
 	/* Of the session being read. */
 	uint32_t session;
@@ -41,6 +42,10 @@ void cfuncs__begin_session(struct cfuncs *cf);
 /* The function at ADDR, which lies in MODULE, is called NAME from now on.  0 or
  * -ENOMEM. */
 int cfuncs__symbol(struct cfuncs *cf, uint64_t addr, uint32_t name, uint32_t module);
+
+/* The call at ADDR in MODULE, a frame of a native stack.  HASHMAP_NONE: no
+ * memory. */
+uint32_t cfuncs__code(struct cfuncs *cf, uint64_t addr, uint32_t module);
 
 /* The symbol that the function at ADDR, in MODULE, has now: its own, or, unless
  * they are exact, the nearest below it; one without a name when there is none.

@@ -142,12 +142,17 @@ static uint32_t make_loc(struct export_frames *f, uint32_t site)
 	strbuf__exit(&text);
 	if (func.name == STR_NONE || func.file == STR_NONE)
 		return HASHMAP_NONE;
+	/* A call is at its line, and in a function that begins elsewhere. */
+	if (symtab__is_code(f->st, site))
+		func.first_line = 0;
 	/* A trace begins where it begins; more is not known of where it is. */
 	if (func.source == LJM_SRC_TRACE)
 		func.first_line = frame__line(f->st, site);
 	if (frame__is_by_name(f, site))
 		func.first_line = 0;
 	loc.line = f->by_func || code ? func.first_line : frame__line(f->st, site);
+	if (code && !f->by_func)
+		loc.line = code->line;
 	loc.func = intern_func(f, &func);
 	return loc.func == HASHMAP_NONE ? HASHMAP_NONE : intern_loc(f, &loc);
 }

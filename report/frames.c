@@ -58,6 +58,8 @@ void frame__name(const struct symtab *st, uint32_t site, enum name_style style, 
 	else if (st->sites[site].source == LJM_SRC_TRACE)
 		strbuf__addf(out, "TRACE [%llu]",
 			     (unsigned long long)st->traces[st->sites[site].ref].num);
+	else if (st->sites[site].source == LJM_SRC_C && style != NAME_RAW)
+		names__func(st, site, out); /* its place is told apart */
 	else
 		names__site(st, site, style == NAME_RAW ? NAME_RAW : NAME_TABLE, out);
 }
@@ -118,6 +120,10 @@ void frame__text(const struct symtab *st, uint32_t site, bool function, struct s
 {
 	const struct proto *p = frame__proto(st, site);
 
+	if (site != SITE_NONE && !p && function) {
+		names__func(st, site, out);
+		return;
+	}
 	if (site != SITE_NONE && !p) { /* the name has the place in it */
 		names__site(st, site, NAME_TABLE, out);
 		return;

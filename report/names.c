@@ -210,12 +210,32 @@ static bool names__c_name(const struct symtab *st, const struct site *s, enum na
 	return sym.n > 0;
 }
 
+/* Of a call inside of C code: " cmod.c:42", when the module tells. */
+static void names__c_place(const struct symtab *st, const struct site *s, struct strbuf *out)
+{
+	struct symbol sym = symtab__symbol_of(st, s);
+	const struct symbol_frame *f = sym.n ? &sym.frames[sym.n - 1] : NULL;
+	const char *slash;
+
+	if (!f || !f->line || !*f->file)
+		return;
+	slash = strrchr(f->file, '/');
+	strbuf__addch(out, ' ');
+	names__text(&(struct str){ slash ? slash + 1 : f->file,
+				   strlen(slash ? slash + 1 : f->file) },
+		    NAME_TABLE, out);
+	strbuf__addch(out, ':');
+	strbuf__addu(out, f->line);
+}
+
 static void names__c(const struct symtab *st, const struct site *s, enum name_style style,
-		     struct strbuf *out)
+		     bool place, struct strbuf *out)
 {
 	const struct module *m = symtab__module_of(st, s);
 
 	if (names__c_name(st, s, style, out)) {
+		if (st->cfuncs.at[s->ref].code && place)
+			names__c_place(st, s, out);
 		if (style != NAME_MEMPROF)
 			return;
 		strbuf__addch(out, ':');
@@ -261,7 +281,7 @@ void names__site(const struct symtab *st, uint32_t site, enum name_style style, 
 		names__line(st, &st->protos[s->ref], s->arg, style, out);
 		break;
 	case LJM_SRC_C:
-		names__c(st, s, style, out);
+		names__c(st, s, style, style == NAME_TABLE, out);
 		break;
 	case LJM_SRC_TRACE:
 		names__trace(st, &st->traces[s->ref], style, out);
@@ -276,6 +296,10 @@ void names__func(const struct symtab *st, uint32_t site, struct strbuf *out)
 	const struct site *s = &st->sites[site];
 	const struct proto *p;
 
+	if (s->source == LJM_SRC_C) {
+		names__c(st, s, NAME_TABLE, false, out);
+		return;
+	}
 	if (s->source != LJM_SRC_LUA) {
 		names__site(st, site, NAME_TABLE, out);
 		return;

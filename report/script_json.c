@@ -184,6 +184,12 @@ static void json__frame(const struct symtab *st, uint32_t site, struct strbuf *o
 	struct json frame = { .out = out }, *j = &frame;
 
 	json__open(j, '{');
+	if (symtab__is_code(st, site)) {
+		json__put_str(j, "source", "native");
+		put_c(j, st, &st->sites[site]);
+		json__close(j, '}');
+		return;
+	}
 	if (site != SITE_NONE)
 		json__put_str(j, "source", names__source(st->sites[site].source));
 	frame__name(st, site, NAME_TABLE, &text);

@@ -375,6 +375,12 @@ static uint32_t symtab__lookup(struct symtab *st, const struct ljm_loc *loc, uns
 				     modules__find(&st->modules, loc->addr));
 		s.arg = loc->addr;
 		break;
+	case LJM_SRC_NATIVE:
+		s.source = LJM_SRC_C;
+		s.ref = cfuncs__code(&st->cfuncs, loc->addr,
+				     modules__find(&st->modules, loc->addr));
+		s.arg = loc->addr;
+		break;
 	case LJM_SRC_TRACE:
 		s.ref = symtab__trace_at(st, loc->num, loc->addr);
 		break;

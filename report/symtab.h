@@ -111,6 +111,14 @@ void symtab__header(struct symtab *st, const struct session_header *h);
  * whose line is not known is a site with line 0. */
 uint32_t symtab__frame(struct symtab *st, const struct ljm_loc *loc);
 
+/* Whether a site is a call inside of C code, from a native call stack, and no
+ * C function as the VM knows it. */
+static inline bool symtab__is_code(const struct symtab *st, uint32_t site)
+{
+	return site != SITE_NONE && st->sites[site].source == LJM_SRC_C &&
+	       st->cfuncs.at[st->sites[site].ref].code;
+}
+
 /* The module that a C function lies in; NULL for others. */
 const struct module *symtab__module_of(const struct symtab *st, const struct site *site);
 

@@ -105,6 +105,7 @@ static bool find_collector(char path[PATH_MAX])
 struct start_options {
 	const char *output;
 	unsigned frames; /* of a call stack, 0: none are recorded */
+	bool native; /* and below C functions */
 	bool memprof; /* the file is made as misc.memprof makes it */
 };
 
@@ -125,7 +126,7 @@ static int connect_collector(struct channel *ch, const struct start_options *o)
 	if (!find_collector(path))
 		return 1;
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
-	snprintf(frames, sizeof(frames), "%u", o->frames);
+	snprintf(frames, sizeof(frames), "%u%s", o->frames, o->native ? ",native" : "");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks) != 0)
 		return -errno;
 	err = spawn_collector(argv, socks[1]);
@@ -183,18 +184,25 @@ static const char *text_field(const struct lj_api *api, lua_State *L, const char
 	return api->lua_type(L, -1) == LUA_TNIL ? NULL : api->lua_tolstring(L, -1, NULL);
 }
 
-/* stacks = true, or the most frames of one. */
-static bool take_stacks(const struct lj_api *api, lua_State *L, unsigned *frames)
+/* stacks = true, the most frames of one, or what --call-graph takes. */
+static bool take_stacks(const struct lj_api *api, lua_State *L, struct start_options *o)
 {
+	const char *kind;
 	lua_Integer n;
 
 	api->lua_getfield(L, 1, "stacks");
+	if (api->lua_type(L, -1) == LUA_TSTRING) {
+		kind = api->lua_tolstring(L, -1, NULL);
+		o->frames = DEFAULT_FRAMES;
+		o->native = strcmp(kind, "lua,native") == 0;
+		return o->native || strcmp(kind, "lua") == 0;
+	}
 	if (api->lua_type(L, -1) == LUA_TNUMBER) {
 		n = api->lua_tointeger(L, -1);
-		*frames = (unsigned)n;
+		o->frames = (unsigned)n;
 		return n >= 1 && n <= MOST_FRAMES;
 	}
-	*frames = api->lua_toboolean(L, -1) ? DEFAULT_FRAMES : 0;
+	o->frames = api->lua_toboolean(L, -1) ? DEFAULT_FRAMES : 0;
 	return true;
 }
 
@@ -231,8 +239,10 @@ static int l_start(lua_State *L)
 			o.output = output;
 		if (strcmp(o.output, "-") == 0)
 			return fail(api, L, "a recording needs a file", EINVAL);
-		if (!take_stacks(api, L, &o.frames))
-			return fail(api, L, "stacks is true, or a number of frames up to 1024",
+		if (!take_stacks(api, L, &o))
+			return fail(api, L,
+				    "stacks is true, a number of frames up to 1024, 'lua' or "
+				    "'lua,native'",
 				    EINVAL);
 		if (!take_events(api, L))
 			return fail(api, L, "the only event there is is 'alloc'", EINVAL);

@@ -16,6 +16,7 @@
 
 #include "backends/luajit/agent.h"
 #include "backends/luajit/hello.h"
+#include "backends/luajit/native.h"
 #include "backends/luajit/notice.h"
 #include "formats/session.h"
 
@@ -155,9 +156,18 @@ static void vm_unmap(struct agent_vm *vm)
 		producer__exit(&vm->out);
 	if (vm->stacks)
 		munmap(vm->stacks, sizeof(*vm->stacks));
+	if (vm->native)
+		munmap(vm->native, sizeof(*vm->native));
 	if (vm->channel == &vm->own_channel)
 		channel__close(&vm->own_channel);
 	munmap(vm, sizeof(*vm));
+}
+
+static void *map_private(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
 }
 
 static bool map_stacks(struct agent_vm *vm)
@@ -167,23 +177,24 @@ static bool map_stacks(struct agent_vm *vm)
 
 	if (!page->stacks)
 		return true;
-	s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (s == MAP_FAILED)
+	s = map_private(sizeof(*s));
+	if (!s)
 		return false;
 	s->most = page->stacks < STACK_MAX ? page->stacks : STACK_MAX;
 	s->across = page->across;
 	s->ff_resume = lj_builtins__ffid(vm->builtins, "coroutine.resume");
 	s->ff_wrap = lj_builtins__ffid(vm->builtins, "coroutine.wrap iterator");
 	vm->stacks = s;
-	return true;
+	if (page->native)
+		vm->native = map_private(sizeof(*vm->native));
+	return vm->native || !page->native;
 }
 
 static struct agent_vm *vm_map(const struct agent_lib *lib, const struct channel *own)
 {
-	struct agent_vm *vm =
-		mmap(NULL, sizeof(*vm), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct agent_vm *vm = map_private(sizeof(*vm));
 
-	if (vm == MAP_FAILED)
+	if (!vm)
 		return why_not("no memory for recording", errno);
 	vm->alive = alive_page();
 	if (!vm->alive) {
@@ -225,6 +236,7 @@ static void fill_hello(struct agent_vm *vm)
 	hello__fill(&vm->hello, MSG_RING, vm->lib, vm->L);
 	vm->hello.probe_ns = vm->lay.probe_ns;
 	vm->hello.stacks = vm->channel->control->stacks;
+	vm->hello.native = vm->native != NULL;
 	memcpy(vm->hello.vm_version, vm->lay.version, sizeof(vm->lay.version));
 }
 
@@ -259,11 +271,15 @@ static void forget_all(struct agent_vm *vm, bool new_stream)
 	memset(vm->cfuncs, 0, sizeof(vm->cfuncs));
 	vm->last_pt[0] = vm->last_pt[1] = vm->last_trace = vm->last_cfunc = NULL;
 	vm->n_modules = 0;
+	if (vm->native)
+		vm->native->modules_told = false;
 	if (!vm->stacks)
 		return;
 	stacks__empty(vm->stacks);
-	if (new_stream)
+	if (new_stream) {
 		vm->stacks->last_id = 0;
+		vm->stacks->forgotten = false;
+	}
 }
 
 static void put_mark(struct agent_vm *vm, unsigned kind, const char *name)

@@ -4,7 +4,7 @@
  * The hot path of ljperf.  It must not allocate, lock, throw or call Lua; it
  * blocks only while the ring is full.
  */
-#include "backends/luajit/vm.h"
+#include "backends/luajit/native.h"
 
 #include <time.h>
 
@@ -265,6 +265,8 @@ __attribute__((noinline)) static void *record(struct agent_vm *vm, void *ptr, si
 	new = vm->alloc(vm->alloc_ud, ptr, osize, nsize);
 	if (__builtin_expect(!new, 0))
 		return NULL; /* no event: nothing has changed */
+	if (__builtin_expect(native__applies(vm, &at), 0))
+		native__tell(vm, &at, stack, new);
 	if (ptr)
 		emit_realloc(vm, &at, ptr, osize, new, nsize, stack);
 	else if (vm->stacks)

@@ -4,7 +4,7 @@
  * Works from inside the hook: plain system calls on a small buffer.  dladdr()
  * would do, but takes the loader's lock, which the target may hold.
  */
-#include "backends/luajit/vm.h"
+#include "backends/luajit/native.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -18,7 +18,13 @@ struct mapping {
 	uint64_t head; /* where the file's first bytes are mapped, 0: nowhere */
 	char path[4096];
 	size_t path_len;
-	bool readable;
+	bool readable, executable;
+};
+
+/* The head of a file's mappings, which follow each other but for zero-filled
+ * data: the last one before with offset 0. */
+struct mapping_head {
+	uint64_t start, path;
 };
 
 /* ---- /proc/self/maps ---- */
@@ -81,7 +87,9 @@ static bool next_mapping(struct line_reader *r, struct mapping *m)
 		return false;
 	m->end = next_hex(r, &c);
 	m->readable = next_byte(r) == 'r';
-	skip_field(r); /* other permissions */
+	next_byte(r);
+	m->executable = next_byte(r) == 'x';
+	skip_field(r); /* shared or private */
 	m->offset = next_hex(r, &c);
 	skip_field(r); /* device */
 	c = skip_field(r); /* inode */
@@ -103,26 +111,44 @@ static uint64_t hash_path(const struct mapping *m)
 	return hash;
 }
 
-/* The mapping that holds ADDR.  A file's mappings follow each other, but for
- * zero-filled data, so its head is the last one before with offset 0. */
+static void find_head(struct mapping_head *head, struct mapping *m)
+{
+	if (m->offset == 0 && m->path_len && m->readable) {
+		head->start = m->start;
+		head->path = hash_path(m);
+	}
+	m->head = head->start && hash_path(m) == head->path ? head->start : 0;
+}
+
+static struct line_reader open_maps(void)
+{
+	return (struct line_reader){ .fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC) };
+}
+
 static bool find_mapping(uint64_t addr, struct mapping *m)
 {
-	struct line_reader r = { .fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC) };
-	uint64_t head = 0, head_path = 0;
+	struct line_reader r = open_maps();
+	struct mapping_head head = { 0 };
 	bool found = false;
 
 	if (r.fd < 0)
 		return false;
 	while (!found && next_mapping(&r, m)) {
-		if (m->offset == 0 && m->path_len && m->readable) {
-			head = m->start;
-			head_path = hash_path(m);
-		}
+		find_head(&head, m);
 		found = addr >= m->start && addr < m->end;
 	}
-	m->head = found && head && hash_path(m) == head_path ? head : 0;
 	close(r.fd);
 	return found;
+}
+
+bool modules__mapping(uint64_t addr, struct module_range *range)
+{
+	struct mapping m;
+
+	if (!find_mapping(addr, &m))
+		return false;
+	*range = (struct module_range){ m.start, m.end };
+	return true;
 }
 
 /* ---- what the ELF file's head says ---- */
@@ -240,7 +266,29 @@ static bool tell_module(struct agent_vm *vm, uint64_t addr)
 		return false;
 	}
 	remember(vm, &m);
+	if (vm->native)
+		vm->native->modules_told = false; /* others came with it */
 	return true;
+}
+
+bool modules__tell_all(struct agent_vm *vm)
+{
+	struct line_reader r = open_maps();
+	struct mapping_head head = { 0 };
+	struct mapping m;
+	bool ok = true;
+
+	if (r.fd < 0)
+		return true; /* frames in what is not known are left out */
+	while (ok && next_mapping(&r, &m)) {
+		find_head(&head, &m);
+		if (!m.executable || m.path[0] != '/' || !m.path_len || is_told(vm, m.start))
+			continue;
+		ok = put_module(vm, &m);
+		remember(vm, &m);
+	}
+	close(r.fd);
+	return ok;
 }
 
 static bool tell_name(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid)
@@ -259,7 +307,7 @@ static bool tell_name(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid)
 }
 
 /* After a dlclose() another file may lie at any address. */
-static void forget_unloaded(struct agent_vm *vm)
+void modules__forget_unloaded(struct agent_vm *vm)
 {
 	uint32_t unloads = atomic_load_explicit(&agent_unloads, memory_order_relaxed);
 
@@ -267,6 +315,8 @@ static void forget_unloaded(struct agent_vm *vm)
 		return;
 	vm->unloads_seen = unloads;
 	vm->n_modules = 0;
+	if (vm->native)
+		vm->native->modules_told = false;
 	vm->last_cfunc = NULL;
 	if (vm->stacks)
 		stacks__empty(vm->stacks);
@@ -289,7 +339,7 @@ bool describe_cfunc(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid)
 	int saved = errno;
 	bool ok = true;
 
-	forget_unloaded(vm);
+	modules__forget_unloaded(vm);
 	if (addr == vm->last_cfunc && ffid == vm->last_ffid)
 		return true;
 	slot = cfunc_slot(vm, addr);

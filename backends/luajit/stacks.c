@@ -29,11 +29,21 @@ static uint64_t hash(uint64_t site, uint32_t parent)
 	return (h ^ h >> 29) * UINT64_C(0xBF58476D1CE4E5B9) >> (64 - NODE_BITS);
 }
 
+/* Nodes told before never come up again. */
+static bool tell_forgotten(struct agent_vm *vm)
+{
+	uint64_t last = vm->stacks->last_id;
+
+	if (vm->stacks->forgotten && producer__ctl(&vm->out, CTL_FORGET, &last, 1))
+		vm->stacks->forgotten = false;
+	return !vm->stacks->forgotten;
+}
+
 static bool put_node(struct agent_vm *vm, uint32_t id, uint32_t parent, const struct ljm_loc *loc)
 {
 	uint64_t words[5] = { id, parent, loc->source, loc->addr, loc->num };
 
-	return producer__ctl(&vm->out, CTL_STACK, words, 5);
+	return tell_forgotten(vm) && producer__ctl(&vm->out, CTL_STACK, words, 5);
 }
 
 void stacks__empty(struct stacks *s)
@@ -41,6 +51,7 @@ void stacks__empty(struct stacks *s)
 	madvise(s->table, sizeof(s->table), MADV_DONTNEED);
 	memset(s->table, 0, sizeof(s->table)); /* the pages at both ends are not whole */
 	s->used = 0;
+	s->forgotten = s->last_id > 0;
 	stacks__forget(s);
 }
 

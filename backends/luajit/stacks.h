@@ -29,6 +29,7 @@ struct stacks {
 	bool across; /* go on in the thread that resumed this one */
 	uint32_t ff_resume, ff_wrap;
 	uint32_t last_id, used;
+	bool forgotten; /* the collector is to be told of it */
 	struct stack_walk walk[2]; /* the one before, and the one in work */
 	unsigned now;
 	struct stack_key table[1 << NODE_BITS];

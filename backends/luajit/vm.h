@@ -9,7 +9,7 @@
 #include "backends/luajit/channel.h"
 #include "vendor/luajit/locate.h"
 
-#define MAX_MODULES 64
+#define MAX_MODULES 256
 #define MAX_BUILD_ID 64
 #define CFUNC_BITS 10
 
@@ -39,6 +39,7 @@ struct agent_vm {
 	uint64_t last_look, last_time; /* ns; the time that was told */
 	bool oracle;
 	struct stacks *stacks; /* NULL: not recorded */
+	struct native *native; /* NULL: only Lua stacks */
 
 	lua_State *L; /* main thread */
 	const void *registry; /* the table that leads to named functions, or NULL */
@@ -71,6 +72,13 @@ void describe_forget(struct agent_vm *vm, const void *ptr);
 
 /* modules.c */
 bool describe_cfunc(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid);
+
+/* The same file, for native.c: the mapping that ADDR lies in, false when there
+ * is none; tells of every file with code that is mapped and was not told, false
+ * when some had to be dropped; and forgets what a dlclose() may have changed. */
+bool modules__mapping(uint64_t addr, struct module_range *range);
+bool modules__tell_all(struct agent_vm *vm);
+void modules__forget_unloaded(struct agent_vm *vm);
 
 /* agent.c: the VM gives up its stack, the last thing but one in its life. */
 void agent_detach(struct agent_vm *vm);

@@ -71,7 +71,7 @@ is "wrong arguments" "$status $err$(echo "$out" | sed 's/argument #1 to .*(/argu
 nil	.: Is a directory	21
 nil	a recording needs a file	22
 nil	the only event there is is 'alloc'	22
-nil	stacks is true, or a number of frames up to 1024	22
+nil	stacks is true, a number of frames up to 1024, 'lua' or 'lua,native'	22
 nil	start takes a table of options	22
 false	bad argument (string expected, got no value)
 false"
@@ -134,6 +134,45 @@ is "no child, no signal" "$(luajit shy.lua x)" "$(luajit shy.lua)"
 sleep 0.2
 is "no recorder is left" "$(pgrep -f "record --collect" | while read -r p; do
 	tr '\0' ' ' <"/proc/$p/cmdline"; done | grep -c "$PWD")" 0
+
+# Native frames: none for a built-in function, but the code of the C module's.
+cat >native.c <<'C'
+typedef struct lua_State lua_State;
+void lua_createtable(lua_State *L, int narr, int nrec);
+void lua_pushcclosure(lua_State *L, int (*f)(lua_State *L), int n);
+int luaopen_nat(lua_State *L);
+static __attribute__((noinline)) void below(lua_State *L)
+{
+	lua_createtable(L, 10, 0);
+	__asm__ volatile("" ::: "memory");
+}
+static int above(lua_State *L)
+{
+	below(L);
+	return 1;
+}
+int luaopen_nat(lua_State *L)
+{
+	lua_pushcclosure(L, above, 0);
+	return 1;
+}
+C
+if [ "$(uname -m)" != x86_64 ]; then
+	skip "stacks = 'lua,native'" "because they are recorded on x86-64 only"
+elif ${CC:-gcc} -g -shared -fPIC -o nat.so native.c 2>cc.log; then
+	cat >native.lua <<'L'
+package.cpath = "./?.so;" .. package.cpath
+local f = require "nat"
+require "ljperf".start { output = "native.zst", stacks = "lua,native" }
+f()
+require "ljperf".stop()
+L
+	run luajit native.lua
+	like "stacks = 'lua,native'" "$status $("$LJPERF" script -q -i native.zst -F +stack)" \
+		"0 *lua_createtable*below native.c:7*above native.c:12*native.lua:4*"
+else
+	not_ok "a library compiles" "$(cat cc.log)"
+fi
 
 # Call stacks: the caller of the function that allocates.
 cat >stacks.lua <<'L'

@@ -77,6 +77,13 @@ static inline lua_State *lj_main_thread(const struct lj_layout *lay, const uint8
 	return (lua_State *)(uintptr_t)(g - lay->g_main);
 }
 
+/* The interpreter's frame on the C stack that runs L: the stack pointer when it
+ * calls a C function.  NULL: L does not run. */
+static inline uint8_t *lj_cframe(const struct lj_layout *lay, lua_State *L)
+{
+	return LJ_PTR(lj_u64(L, lay->l_cframe) & ~UINT64_C(3));
+}
+
 /* Whether L has neither yielded nor failed. */
 static inline bool lj_can_run(const struct lj_layout *lay, lua_State *L)
 {
@@ -187,7 +194,7 @@ static inline void lj_locate__frame(const struct lj_layout *lay, const struct lj
 			return;
 		goto slow;
 	}
-	cframe = LJ_PTR(lj_u64(L, lay->l_cframe) & ~UINT64_C(3));
+	cframe = lj_cframe(lay, L);
 	if (lay->has_cframe_pc && cframe &&
 	    lj_locate__pc(lay, fn, lj_ptr(cframe, lay->cframe_pc), at))
 		return;
@@ -202,7 +209,7 @@ slow:
  * vm_x64.dasc). */
 static inline bool lj_is_recorder(const struct lj_layout *lay, lua_State *L)
 {
-	const uint8_t *cframe = LJ_PTR(lj_u64(L, lay->l_cframe) & ~UINT64_C(3));
+	const uint8_t *cframe = lj_cframe(lay, L);
 
 	return !lay->has_cframe_pc || !cframe || lj_ptr(cframe, lay->cframe_pc) == (uint8_t *)L;
 }

@@ -324,11 +324,16 @@ static bool read_through_pipe(void *dst, const void *src, size_t n)
 	return ok;
 }
 
-bool probe__read(void *dst, const void *src, size_t n)
+bool lj_read(void *dst, const void *src, size_t n)
 {
 	struct iovec to = { dst, n }, from = { (void *)(uintptr_t)src, n };
 
-	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)n)
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)n;
+}
+
+bool probe__read(void *dst, const void *src, size_t n)
+{
+	if (lj_read(dst, src, n))
 		return true;
 	/* Some sandboxes do not let a process look at itself like that. */
 	return (errno == EPERM || errno == ENOSYS) && read_through_pipe(dst, src, n);

@@ -54,7 +54,7 @@ static inline unsigned lj_walk(const struct lj_layout *lay, lua_State *L, const 
 /* Where the function on top of L's stack stands, NULL: unknown. */
 static inline const uint8_t *lj_top_pc(const struct lj_layout *lay, lua_State *L)
 {
-	const uint8_t *cframe = LJ_PTR(lj_u64(L, lay->l_cframe) & ~UINT64_C(3));
+	const uint8_t *cframe = lj_cframe(lay, L);
 
 	return lay->has_cframe_pc && cframe ? lj_ptr(cframe, lay->cframe_pc) : NULL;
 }

@@ -219,6 +219,70 @@ static void put_side(const struct diff *d, size_t side, struct strbuf *out)
 	strbuf__addch(out, '\n');
 }
 
+/* The session that stands for a side; NULL: it has none. */
+static const struct session_summary *side__session(const struct diff *d, size_t side)
+{
+	const struct diff_side *s = &d->sides[side];
+	const struct aggregate *a = s->n_parts ? d->parts[s->first_part].a : NULL;
+
+	return a && a->n_sessions ? &a->sessions[0] : NULL;
+}
+
+/* The text behind "NAME : " in the header of a recording, to the end of its
+ * line; NULL: it has none. */
+static const char *session__feature(const struct session_summary *s, const char *name, size_t *len)
+{
+	const char *line = s && s->features ? s->features : "", *nl;
+	size_t n = strlen(name);
+
+	for (; (nl = strchr(line, '\n')); line = nl + 1) {
+		if (strncmp(line, name, n) || strncmp(line + n, " : ", 3))
+			continue;
+		*len = (size_t)(nl - line) - n - 3;
+		return line + n + 3;
+	}
+	return NULL;
+}
+
+/* Whether a side says something else there than the baseline. */
+static bool differs_in(const struct diff *d, const char *name)
+{
+	const char *base, *other;
+	size_t side, n, m;
+
+	base = session__feature(side__session(d, 0), name, &n);
+	for (side = 1; base && side < d->n_sides; side++) {
+		other = session__feature(side__session(d, side), name, &m);
+		if (other && (m != n || memcmp(base, other, n)))
+			return true;
+	}
+	return false;
+}
+
+/* What a change may come from that is none of the program. */
+static void put_differences(const struct diff *d, struct strbuf *out)
+{
+	static const struct {
+		const char *name, *words;
+	} features[] = {
+		{ "cmdline", "command lines" },
+		{ "vm", "VMs" },
+		{ "vm jit options", "options of the JIT compiler" },
+		{ "backend", "options of record" },
+	};
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
+		if (!differs_in(d, features[i].name))
+			continue;
+		strbuf__addstr(out, any ? ", " : "# note: different ");
+		strbuf__addstr(out, features[i].words);
+		any = true;
+	}
+	strbuf__addstr(out, any ? "\n#\n" : "");
+}
+
 void diff__put_summary(const struct diff *d, struct strbuf *out)
 {
 	const char *per = diff__per(d);
@@ -228,6 +292,7 @@ void diff__put_summary(const struct diff *d, struct strbuf *out)
 	for (side = 0; side < d->n_sides; side++)
 		put_side(d, side, out);
 	strbuf__addstr(out, "#\n");
+	put_differences(d, out);
 	for (side = 1; side < d->n_sides; side++) {
 		strbuf__addstr(out, "# ");
 		if (d->n_sides > 2)

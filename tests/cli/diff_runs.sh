@@ -165,4 +165,23 @@ like "a baseline alone" "$status $err" "2 ljperf: there is nothing to compare th
 is "a reader that has seen enough" "$(cat err)" ""
 is "a plain stream on standard input" "$(zstd -dc first.zst | "$LJPERF" diff -q -t ';' -s source - first.zst)" ""
 
+# ---- what is compared with what ----
+
+# note: what diff says of the two recordings.
+note()
+{
+	"$LJPERF" diff "$@" | sed -n 's/^# note: //p'
+}
+record -o same1.zst app.lua
+record -o same2.zst app.lua
+is "the same program has no note" "$(note same1.zst same2.zst)" ""
+record -o args.zst app.lua 1 "a b"
+is "another command line" "$(note same1.zst args.zst)" "different command lines"
+"$LJPERF" record -q -o jit.zst app.lua
+is "with the JIT compiler" "$(note same1.zst jit.zst)" "different options of record"
+is "one of three" "$(note same1.zst same2.zst args.zst)" "different command lines"
+zstd -dqc args.zst >plain.ljm
+is "what is not known does not differ" "$(note same1.zst plain.ljm; note plain.ljm same1.zst)" ""
+is "-q has no note" "$("$LJPERF" diff -q same1.zst args.zst | grep -c note)" 0
+
 finish

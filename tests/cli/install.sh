@@ -39,4 +39,22 @@ fi
 holds "make uninstall" make_it uninstall
 is "nothing is left" "$(find "$TMPDIR/root" -type f)" ""
 
+# Another prefix is known to four files, and to the manual pages.
+cp -a "$build" "$TMPDIR/build"
+make_other()
+{
+	make -C "$LJPERF_SOURCE" O="$TMPDIR/build" DESTDIR="$TMPDIR/root" prefix=/opt/other "$@"
+}
+run make_other install
+is "make install prefix=/opt/other" "$status" 0
+is "what is compiled for it" "$(echo "$out" | sed -n 's/^  CC	//p' | sort | tr '\n' ' ')" \
+	"backends/lua/module.o ljperf.o record/launch.o util/manpage.o "
+other=$TMPDIR/root/opt/other
+is "it knows where it is" "$("$other/bin/ljperf" --cpath)" "/opt/other/lib/lua/5.1/?.so"
+is "and its VM" "$("$other/bin/ljperf" version --build-options | sed -n 's/^libexec: *//p')" \
+	/opt/other/libexec/ljperf
+holds "so does its manual" grep -q '/opt/other/libexec/ljperf/ljperf-luajit' "$other/share/man/man1/ljperf.1"
+run make_other install
+is "once more nothing is made" "$(echo "$out" | grep -c '^  [A-Z]*	')" 0
+
 finish

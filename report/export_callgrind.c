@@ -9,6 +9,10 @@
  *	calls=3 0              what it called; the number is that of allocations
  *	42 5120 3              and what that, and all below it, allocated
  *
+ * A C function has the file with its code as "ob="; its "fl=" is where that is
+ * written, or "???".  An object holds until the next one, so what has none comes
+ * first.
+ *
  * Costs are added up by function and line, and by call from a line to a
  * function.  Of a stack in which one call repeats, it counts once.
  */
@@ -33,7 +37,8 @@ struct callgrind {
 	u128 *amounts; /* n_columns for each cost */
 	size_t cap_amounts;
 	struct hashmap map;
-	bool *file_named, *func_named;
+	bool *object_named, *file_named, *func_named;
+	uint32_t object; /* of the function that is printed */
 };
 
 static struct cost *callgrind__get(struct callgrind *c, uint32_t loc, uint32_t callee)
@@ -102,13 +107,23 @@ static void put_named(struct strbuf *out, const char *key, uint32_t id, const st
 	strbuf__addch(out, '\n');
 }
 
-static void put_file(struct callgrind *c, const char *key, const struct export_func *f)
+static void put_known(struct callgrind *c, const char *key, uint32_t id, bool *named)
 {
 	static const struct str unknown = { "???", 3 };
-	const struct str *name = export_frames__str(&c->e->frames, f->file);
+	const struct str *name = export_frames__str(&c->e->frames, id);
 
-	put_named(&c->e->out.buf, key, f->file, name->len ? name : &unknown,
-		  &c->file_named[f->file]);
+	put_named(&c->e->out.buf, key, id, name->len ? name : &unknown, &named[id]);
+}
+
+static void put_object(struct callgrind *c, const char *key, const struct export_func *f)
+{
+	if (f->object != c->object)
+		put_known(c, key, f->object, c->object_named);
+}
+
+static void put_file(struct callgrind *c, const char *key, const struct export_func *f)
+{
+	put_known(c, key, f->file == f->object ? 0 : f->file, c->file_named);
 }
 
 static void put_func(struct callgrind *c, const char *key, uint32_t id)
@@ -126,6 +141,7 @@ static void put_cost(struct callgrind *c, const struct cost *cost)
 	size_t width = c->e->n_columns, i;
 
 	if (cost->callee != HASHMAP_NONE) {
+		put_object(c, "cob", &f->funcs[cost->callee]);
 		put_file(c, "cfi", &f->funcs[cost->callee]);
 		put_func(c, "cfn", cost->callee);
 		strbuf__addf(out, "calls=%llu %llu\n",
@@ -140,12 +156,16 @@ static void put_cost(struct callgrind *c, const struct cost *cost)
 	strbuf__addch(out, '\n');
 }
 
-/* By function, then its own lines, then what they call. */
-static int cost__cmp(const void *x, const void *y)
+/* By object and function, then its own lines, then what they call. */
+static int cost__cmp(const void *x, const void *y, void *ctx)
 {
 	const struct cost *a = *(const struct cost *const *)x, *b = *(const struct cost *const *)y;
 	bool call_a = a->callee != HASHMAP_NONE, call_b = b->callee != HASHMAP_NONE;
+	const struct export_func *funcs = ctx;
+	uint32_t object_a = funcs[a->func].object, object_b = funcs[b->func].object;
 
+	if (object_a != object_b)
+		return object_a < object_b ? -1 : 1;
 	if (a->func != b->func)
 		return a->func < b->func ? -1 : 1;
 	if (call_a != call_b)
@@ -165,10 +185,12 @@ static int put_costs(struct callgrind *c)
 	for (i = 0; !err && i < c->n; i++)
 		order[i] = &c->costs[i];
 	if (!err)
-		qsort(order, c->n, sizeof(*order), cost__cmp);
+		qsort_r(order, c->n, sizeof(*order), cost__cmp, f->funcs);
 	for (i = 0; !err && i < c->n; i++) {
 		if (!i || order[i]->func != order[i - 1]->func) {
 			strbuf__addch(&c->e->out.buf, '\n');
+			put_object(c, "ob", &f->funcs[order[i]->func]);
+			c->object = f->funcs[order[i]->func].object;
 			put_file(c, "fl", &f->funcs[order[i]->func]);
 			put_func(c, "fn", order[i]->func);
 		}
@@ -215,14 +237,16 @@ static int callgrind__print(struct callgrind *c)
 {
 	int err = 0;
 
+	c->object_named = calloc(c->e->frames.strings.n + 1, sizeof(bool));
 	c->file_named = calloc(c->e->frames.strings.n + 1, sizeof(bool));
 	c->func_named = calloc(c->e->frames.n_funcs + 1, sizeof(bool));
-	if (!c->file_named || !c->func_named)
+	if (!c->object_named || !c->file_named || !c->func_named)
 		err = export__no_memory();
 	if (!err) {
 		put_head(c);
 		err = put_costs(c);
 	}
+	free(c->object_named);
 	free(c->file_named);
 	free(c->func_named);
 	return err;

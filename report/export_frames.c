@@ -115,6 +115,15 @@ static uint32_t frame_file(struct export_frames *f, uint32_t site, const struct 
 	return text->failed ? STR_NONE : strpool__intern(&f->strings, strbuf__str(text), text->len);
 }
 
+/* The file with the code of a C function. */
+static uint32_t frame_object(struct export_frames *f, uint32_t site, struct strbuf *text)
+{
+	strbuf__reset(text);
+	if (site != SITE_NONE && f->st->sites[site].source == LJM_SRC_C)
+		frame__file(f->st, site, NAME_TABLE, text);
+	return text->failed ? STR_NONE : strpool__intern(&f->strings, strbuf__str(text), text->len);
+}
+
 /* Whether a function is known by its name, so that its lines may move. */
 static bool frame__is_by_name(const struct export_frames *f, uint32_t site)
 {
@@ -139,8 +148,9 @@ static uint32_t make_loc(struct export_frames *f, uint32_t site)
 
 	func.name = frame_name(f, site, &text);
 	func.file = frame_file(f, site, code, &text);
+	func.object = frame_object(f, site, &text);
 	strbuf__exit(&text);
-	if (func.name == STR_NONE || func.file == STR_NONE)
+	if (func.name == STR_NONE || func.file == STR_NONE || func.object == STR_NONE)
 		return HASHMAP_NONE;
 	/* A call is at its line, and in a function that begins elsewhere. */
 	if (symtab__is_code(f->st, site))

@@ -11,7 +11,9 @@
 #include "report/frames.h"
 
 struct export_func {
-	uint32_t name, file; /* strings; file is the empty one when unknown */
+	/* Strings; what is unknown is the empty one.  The file of a C function
+	 * whose source is not known is the object that has its code. */
+	uint32_t name, file, object;
 	uint64_t first_line; /* 0: unknown, or a main chunk */
 	enum ljm_source source; /* of one of its places; 0: frames left out */
 };

@@ -139,7 +139,7 @@ class Check:
             own, calls = {}, {}
             for stack, v in self.want(metric, blocks).items():
                 add(own, callgrind_place(stack[-1]), v)
-                for call in {(callgrind_place(a), callgrind_place(b)[:2])
+                for call in {(callgrind_place(a), callgrind_func(b))
                              for a, b in zip(stack, stack[1:])}:
                     add(calls, call, v)
             got = {k: c[i] for k, c in file.self_costs.items() if c[i]}
@@ -200,7 +200,14 @@ def is_module(frame):
 
 
 def callgrind_place(frame):
-    return (frame[1] or "???", frame[0], frame[2])
+    if is_module(frame):
+        return ("???", frame[0], frame[2], frame[1])
+    return (frame[1] or "???", frame[0], frame[2], "")
+
+
+def callgrind_func(frame):
+    file, func, _, module = callgrind_place(frame)
+    return (file, func, module)
 
 
 def places(stacks):

@@ -226,10 +226,12 @@ def read_pprof(data):
 # ---- callgrind ----
 
 class Callgrind:
-    """Costs by (file, function, line), and of calls."""
+    """Costs by (file, function, line, object), and of calls.  An object holds until
+    the next one; the callee of a call has that of its caller, unless it says so."""
 
     def __init__(self, text):
-        self.names = {"f": {}, "n": {}}
+        self.names = {"f": {}, "n": {}, "o": {}}
+        self.object = self.call_object = ""
         self.self_costs, self.calls = {}, {}
         self.file = self.func = self.callee = self.call_file = None
         lines = text.split("\n")
@@ -266,11 +268,19 @@ class Callgrind:
         need(m.group(1) in names, "used before it is named:", text)
         return names[m.group(1)]
 
+    def object_name(self, text):
+        name = self.name("o", text)
+        return "" if name == "???" else name
+
     def line(self, line):
         key, _, value = line.partition("=")
         if not line:
             return
-        if key == "fl":
+        if key == "ob":
+            self.object = self.call_object = self.object_name(value)
+        elif key == "cob":
+            self.call_object = self.object_name(value)
+        elif key == "fl":
             self.file = self.call_file = self.name("f", value)
         elif key == "fn":
             self.func = self.name("n", value)
@@ -286,15 +296,15 @@ class Callgrind:
     def cost(self, line):
         values = [int(v) for v in line.split(" ")]
         need(len(values) == 1 + len(self.events) and min(values) >= 0, "costs", line)
-        place = (self.file, self.func, values[0])
+        place = (self.file, self.func, values[0], self.object)
         if self.callee is None:
             need(place not in self.self_costs, "costs twice", place)
             self.self_costs[place] = values[1:]
             return
-        key = place, (self.call_file, self.callee)
+        key = place, (self.call_file, self.callee, self.call_object)
         need(key not in self.calls, "a call twice", key)
         self.calls[key] = values[1:]
-        self.callee = None
+        self.callee, self.call_object = None, self.object
 
 
 def read_callgrind(data):

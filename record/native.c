@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/error.h"
@@ -129,7 +130,7 @@ int native__module(struct native *n, const struct session_module *m)
 	to->path = strndup(m->path, m->path_len);
 	if (!to->path)
 		return no_memory();
-	if (m->build_id_len <= sizeof(to->build_id)) {
+	if (m->build_id_len && m->build_id_len <= sizeof(to->build_id)) {
 		memcpy(to->build_id, m->build_id, m->build_id_len);
 		to->build_id_len = m->build_id_len;
 	}
@@ -171,6 +172,7 @@ static const Dwfl_Callbacks callbacks = { .find_elf = no_elf, .find_debuginfo = 
 static int open_module(const struct native *n, const struct module *m)
 {
 	char path[PATH_MAX + 64];
+	struct stat st;
 	int fd = -1;
 
 	if (m->path[0] != '/')
@@ -178,7 +180,13 @@ static int open_module(const struct native *n, const struct module *m)
 	if (snprintf(path, sizeof(path), "/proc/%d/root%s", (int)n->pid, m->path) <
 	    (int)sizeof(path))
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd >= 0 ? fd : open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
 }
 
 /* The file may have been replaced since it was loaded. */
@@ -204,13 +212,14 @@ static Dwfl_Module *report(struct native *n, const struct module *m)
 	return mod;
 }
 
-/* All modules anew: libdwfl keeps those that it knows. */
+/* All modules anew: libdwfl does not take a file twice. */
 static int report_all(struct native *n)
 {
 	size_t i;
 
-	if (!n->dwfl)
-		n->dwfl = dwfl_begin(&callbacks);
+	if (n->dwfl)
+		dwfl_end(n->dwfl);
+	n->dwfl = dwfl_begin(&callbacks);
 	if (!n->dwfl)
 		return no_memory();
 	n->changed = false;

@@ -155,7 +155,7 @@ bool modules__mapping(uint64_t addr, struct module_range *range)
 
 struct elf_facts {
 	uint64_t bias;
-	const uint8_t *build_id; /* in the file's mapping */
+	const uint8_t *build_id; /* in the head */
 	size_t build_id_len;
 };
 
@@ -183,11 +183,9 @@ static void find_note(const uint8_t *at, uint64_t len, struct elf_facts *facts)
 }
 
 /* HEAD is the first page of a loaded file: its headers lie there, because the
- * dynamic loader needs them too.  Everything is checked against that page and,
- * for notes, against the loaded segment that has them. */
-static bool read_elf(const struct mapping *m, struct elf_facts *facts)
+ * dynamic loader needs them too.  Everything is checked against that page. */
+static bool read_elf(const uint8_t *head, const struct mapping *m, struct elf_facts *facts)
 {
-	const uint8_t *head = (const uint8_t *)(uintptr_t)m->head;
 	ElfW(Ehdr) eh;
 	ElfW(Phdr) ph;
 	unsigned i;
@@ -216,13 +214,15 @@ static bool read_elf(const struct mapping *m, struct elf_facts *facts)
 
 /* ---- the stream ---- */
 
+/* A file may be unmapped at any time, unless a function of it runs. */
 static bool put_module(struct agent_vm *vm, const struct mapping *m)
 {
 	struct elf_facts facts = { .bias = m->start - m->offset };
 	uint64_t words[6];
 
-	if (m->head)
-		read_elf(m, &facts);
+	if (m->head && lj_read(vm->module_head, (const void *)(uintptr_t)m->head,
+			       sizeof(vm->module_head)))
+		read_elf(vm->module_head, m, &facts);
 	words[0] = m->start;
 	words[1] = m->end;
 	words[2] = m->offset;
@@ -285,7 +285,8 @@ bool modules__tell_all(struct agent_vm *vm)
 		if (!m.executable || m.path[0] != '/' || !m.path_len || is_told(vm, m.start))
 			continue;
 		ok = put_module(vm, &m);
-		remember(vm, &m);
+		if (ok)
+			remember(vm, &m);
 	}
 	close(r.fd);
 	return ok;

@@ -5,6 +5,9 @@
 
 #include "vendor/luajit/walk.h"
 
+/* Words that the event and the record before it take at least. */
+#define EVENT_WITH_NATIVE 24
+
 struct registers {
 	uint64_t pc, sp, bp;
 };
@@ -75,6 +78,9 @@ void native__tell(struct agent_vm *vm, const struct lj_place *at, uint32_t node,
 	uint64_t words[7], bound, end;
 	int saved = errno;
 
+	/* Without room the event will be dropped, too. */
+	if (!producer__room(&vm->out, EVENT_WITH_NATIVE))
+		return;
 	read_registers(&r);
 	end = piece_end(vm, at, r.sp, &bound);
 	/* The mapping may be another by now than the one remembered. */

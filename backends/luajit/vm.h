@@ -54,6 +54,7 @@ struct agent_vm {
 	struct agent_hello hello;
 	struct module_range modules[MAX_MODULES];
 	unsigned n_modules;
+	uint8_t module_head[4096]; /* of the file being told */
 	uint64_t cfuncs[1 << CFUNC_BITS]; /* address and number of those told */
 	struct known known;
 };

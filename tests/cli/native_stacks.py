@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from lib_trust import LJPERF, SOURCE, check, finish, ok, run, skip
+from lib_trust import LJPERF, SOURCE, check, finish, run, skip
 
 LEFT_OUT = "[frames left out]"
 MOST = 128  # frames below a C function
@@ -118,6 +118,50 @@ def try_host(flags):
     compare_names(compare(read_notes(), read_stacks()))
 
 
+# Libraries that come one after the other, the second when the first has been
+# walked through already.
+LATE = r"""
+typedef struct lua_State lua_State;
+void lua_createtable(lua_State *L, int narr, int nrec);
+void lua_pushcclosure(lua_State *L, int (*f)(lua_State *L), int n);
+int OPEN(lua_State *L);
+static __attribute__((noinline)) void below(lua_State *L)
+{
+	lua_createtable(L, ROOM, 0);
+	__asm__ volatile("" ::: "memory");
+}
+static int above(lua_State *L)
+{
+	below(L);
+	return 1;
+}
+int OPEN(lua_State *L)
+{
+	lua_pushcclosure(L, above, 0);
+	return 1;
+}
+"""
+
+
+def try_late_modules():
+    with open("late.c", "w") as f:
+        f.write(LATE)
+    for name, room in (("first", 2001), ("second", 3001)):
+        cmd = [*os.environ.get("CC", "gcc").split(), "-g", "-shared", "-fPIC", "-o", name + ".so",
+               "-DOPEN=luaopen_" + name, "-DROOM=%d" % room, "late.c"]
+        done = subprocess.run(cmd, capture_output=True, text=True)
+        check("a module compiles: " + name, done.returncode == 0, done.stderr)
+    with open("late.lua", "w") as f:
+        f.write('package.cpath = "./?.so"\nrequire "first"()\nrequire "second"()\n')
+    run([LJPERF, "record", "-q", "--call-graph", "lua,native", "late.lua"])
+    stacks = read_stacks()
+    for room, line in ((2001, 2), (3001, 3)):
+        got = [(f.get("func"), f.get("line")) for f in stacks.get(room, [])][:5]
+        want = [("lua_createtable", None), ("below", 8), ("above", 13)]
+        check("a module that came late: table for %d" % room,
+              got[:3] == want and got[4] == ("main chunk", line), got)
+
+
 def main():
     if os.uname().machine != "x86_64":
         skip("native stacks", "they are recorded on x86-64 only")
@@ -126,6 +170,7 @@ def main():
         f.write(SCRIPT)
     for flags in (["-O2"], ["-O0"], ["-O2", "-fno-omit-frame-pointer"], ["-O1", "-no-pie"]):
         try_host(flags)
+    try_late_modules()
 
 
 main()

@@ -68,8 +68,8 @@ int lj_layout__probe(struct lj_layout *lay, struct lj_builtins *names, const str
 void *lj_layout__global(const struct lj_layout *lay, const struct lj_api *api, lua_State *L,
 			char *why, size_t why_len);
 
-/* Copies N bytes of this process's own memory; false, with errno, when some are
- * not mapped or the kernel does not let us. */
+/* Copies N bytes of this process's own memory; false when some are not mapped,
+ * or the kernel does not let us have more than a page of it. */
 bool lj_read(void *dst, const void *src, size_t n);
 
 #endif

@@ -310,6 +310,9 @@ int lj_layout__probe(struct lj_layout *lay, struct lj_builtins *names, const str
 	return err;
 }
 
+/* What fits into any pipe (pipe(7)). */
+#define PIPE_BYTES 4096
+
 /* The kernel finds out when it writes to a pipe from there. */
 static bool read_through_pipe(void *dst, const void *src, size_t n)
 {
@@ -328,15 +331,11 @@ bool lj_read(void *dst, const void *src, size_t n)
 {
 	struct iovec to = { dst, n }, from = { (void *)(uintptr_t)src, n };
 
-	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)n;
-}
-
-bool probe__read(void *dst, const void *src, size_t n)
-{
-	if (lj_read(dst, src, n))
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)n)
 		return true;
 	/* Some sandboxes do not let a process look at itself like that. */
-	return (errno == EPERM || errno == ENOSYS) && read_through_pipe(dst, src, n);
+	return (errno == EPERM || errno == ENOSYS) && n <= PIPE_BYTES &&
+	       read_through_pipe(dst, src, n);
 }
 
 void *lj_layout__global(const struct lj_layout *lay, const struct lj_api *api, lua_State *L,
@@ -347,8 +346,8 @@ void *lj_layout__global(const struct lj_layout *lay, const struct lj_api *api, l
 	void *ud;
 
 	f = api->lua_getallocf(L, &ud);
-	if (!probe__read(&g, (const uint8_t *)L + lay->l_glref, sizeof(g)) ||
-	    !probe__read(pair, (const uint8_t *)(uintptr_t)g + lay->g_alloc, sizeof(pair))) {
+	if (!lj_read(&g, (const uint8_t *)L + lay->l_glref, sizeof(g)) ||
+	    !lj_read(pair, (const uint8_t *)(uintptr_t)g + lay->g_alloc, sizeof(pair))) {
 		snprintf(why, why_len, "its state cannot be read: %s", strerror(errno));
 		return NULL;
 	}
@@ -356,7 +355,7 @@ void *lj_layout__global(const struct lj_layout *lay, const struct lj_api *api, l
 		snprintf(why, why_len, "its state is not laid out as the probe's");
 		return NULL;
 	}
-	if (!probe__read(&back, (const uint8_t *)(uintptr_t)g - lay->g_main + lay->l_glref,
+	if (!lj_read(&back, (const uint8_t *)(uintptr_t)g - lay->g_main + lay->l_glref,
 			 sizeof(back)) ||
 	    back != g) {
 		snprintf(why, why_len, "its main thread was not found");

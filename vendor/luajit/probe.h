@@ -100,10 +100,6 @@ struct probe *probe__self(lua_State *L);
 
 const uint8_t *probe__proto(struct probe *p, lua_State *L, int idx); /* of a Lua function */
 
-/* Reads memory that may not be there, or was never set: a wrong guess is an
- * error, no crash. */
-bool probe__read(void *dst, const void *src, size_t n);
-
 int probe_state__find(struct probe *p); /* probe_state.c */
 int probe_objects__find(struct probe *p); /* probe_objects.c */
 int probe_tables__find(struct probe *p); /* probe_tables.c */

@@ -81,9 +81,8 @@ static void watch_pc(struct probe *p)
 			p->pc_ok[w][x] = false;
 			if (frame <= here || frame + x * 8 + 8 > p->stack_top)
 				continue;
-			if (!lj_read(&pc, frame + x * 8, sizeof(pc)) ||
-			    pc <= (uintptr_t)p->bc || pc > (uintptr_t)p->bc_end ||
-			    pc <= p->last_pc[w][x])
+			if (!lj_read(&pc, frame + x * 8, sizeof(pc)) || pc <= (uintptr_t)p->bc ||
+			    pc > (uintptr_t)p->bc_end || pc <= p->last_pc[w][x])
 				continue;
 			p->pc_ok[w][x] = true;
 			p->last_pc[w][x] = pc;

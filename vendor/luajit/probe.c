@@ -356,7 +356,7 @@ void *lj_layout__global(const struct lj_layout *lay, const struct lj_api *api, l
 		return NULL;
 	}
 	if (!lj_read(&back, (const uint8_t *)(uintptr_t)g - lay->g_main + lay->l_glref,
-			 sizeof(back)) ||
+		     sizeof(back)) ||
 	    back != g) {
 		snprintf(why, why_len, "its main thread was not found");
 		return NULL;

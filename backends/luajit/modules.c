@@ -220,8 +220,8 @@ static bool put_module(struct agent_vm *vm, const struct mapping *m)
 	struct elf_facts facts = { .bias = m->start - m->offset };
 	uint64_t words[6];
 
-	if (m->head && lj_read(vm->module_head, (const void *)(uintptr_t)m->head,
-			       sizeof(vm->module_head)))
+	if (m->head &&
+	    lj_read(vm->module_head, (const void *)(uintptr_t)m->head, sizeof(vm->module_head)))
 		read_elf(vm->module_head, m, &facts);
 	words[0] = m->start;
 	words[1] = m->end;

@@ -14,6 +14,7 @@
 #include "backends/luajit/producer.h"
 #include "formats/session.h"
 #include "record/drain.h"
+#include "tests/lib_suite.h"
 
 static uint64_t seed;
 
@@ -362,18 +363,12 @@ int main(void)
 {
 	Suite *s = suite_create("agent_ring");
 	TCase *tc = tcase_create("ring");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
-	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, events_pass_unchanged, 0, 5);
 	tcase_add_test(tc, long_names_pass_through);
 	tcase_add_test(tc, drops_are_counted);
 	tcase_add_loop_test(tc, rubbish_is_refused, 0, 200);
 	tcase_add_test(tc, known_never_lies);
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "report/demangle.h"
+#include "tests/lib_suite.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -62,14 +63,9 @@ int main(void)
 {
 	Suite *suite = suite_create("demangle");
 	TCase *tc = tcase_create("names");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(tc, test_manglings, 0, COUNT(manglings));
 	tcase_add_loop_test(tc, test_endless_name, 0, 2);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -9,6 +9,7 @@
 
 #include "ljperf.h"
 #include "tests/lib_stream.h"
+#include "tests/lib_suite.h"
 
 enum { A = 0x1000, B = 0x2000, C = 0x3000, D = 0x4000 };
 
@@ -475,11 +476,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

@@ -11,6 +11,7 @@
 #include "ljperf.h"
 #include "report/export_slices.h"
 #include "tests/lib_stream.h"
+#include "tests/lib_suite.h"
 
 /* Addresses: prototypes, and a C function. */
 enum { MAIN = 0x1000, LOAD = 0x2000, PARSE = 0x3000, FORMAT = 0x9000 };
@@ -522,7 +523,6 @@ static Suite *suite(void)
 	Suite *su = suite_create("export");
 	TCase *tc = tcase_create("formats");
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, test_folded);
 	tcase_add_test(tc, test_folded_metrics);
 	tcase_add_test(tc, test_folded_names);
@@ -544,11 +544,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *sr = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

@@ -6,6 +6,7 @@
 
 #include "ljperf.h"
 #include "tests/lib_calls.h"
+#include "tests/lib_suite.h"
 
 /* Addresses of functions, which differ between recordings by OTHER. */
 enum { A = 0x1000, B = 0x2000, OTHER = 0x100000 };
@@ -209,11 +210,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

@@ -8,6 +8,7 @@
 
 #include "ljperf.h"
 #include "tests/lib_calls.h"
+#include "tests/lib_suite.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -274,12 +275,7 @@ static TCase *filtering(void)
 int main(void)
 {
 	Suite *suite = suite_create("filters");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, filtering());
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include "formats/uleb.h"
 #include "formats/zframe.h"
 #include "tests/lib_formats.h"
+#include "tests/lib_suite.h"
 
 /* ---- ULEB128, reading ---- */
 
@@ -348,11 +349,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

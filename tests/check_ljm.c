@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/lib_formats.h"
+#include "tests/lib_suite.h"
 
 /* ---- recordings ---- */
 
@@ -446,7 +447,6 @@ static Suite *suite(void)
 	Suite *s = suite_create("ljm");
 	TCase *t = tcase_create("ljm");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, sample_counts, 0, N_SAMPLES);
 	tcase_add_loop_test(t, sample_cut, 0, N_SAMPLES);
 	tcase_add_loop_test(t, sample_bit_flips, 0, N_SAMPLES);
@@ -458,11 +458,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

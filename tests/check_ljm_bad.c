@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "tests/lib_formats.h"
+#include "tests/lib_suite.h"
 #include "util/error.h"
 
 /* The event bytes that Tarantool's parser accepts. */
@@ -326,7 +327,6 @@ static Suite *suite(void)
 	Suite *s = suite_create("ljm_bad");
 	TCase *t = tcase_create("ljm_bad");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, event_bytes, 0, N_VARIANTS);
 	tcase_add_loop_test(t, refusals, 0, sizeof(refused) / sizeof(*refused));
 	tcase_add_loop_test(t, corruptions, 0, sizeof(corrupt) / sizeof(*corrupt));
@@ -342,11 +342,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

@@ -13,6 +13,7 @@
 #include "report/window.h"
 #include "tests/lib_calls.h"
 #include "tests/lib_formats.h"
+#include "tests/lib_suite.h"
 #include "util/error.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -555,13 +556,8 @@ static TCase *metrics(void)
 int main(void)
 {
 	Suite *suite = suite_create("metrics");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, parts_of_it());
 	suite_add_tcase(suite, metrics());
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

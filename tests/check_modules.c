@@ -9,6 +9,7 @@
 #include "report/names.h"
 #include "report/symtab.h"
 #include "tests/lib_stream.h"
+#include "tests/lib_suite.h"
 
 static struct symtab *st;
 
@@ -258,10 +259,7 @@ int main(void)
 {
 	Suite *suite = suite_create("modules");
 	TCase *where = tcase_create("where"), *names = tcase_create("names");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
-	tcase_set_timeout(where, 60);
 	tcase_add_checked_fixture(where, setup, teardown);
 	tcase_add_loop_test(where, test_ranges, 0, 100);
 	tcase_add_test(where, test_edges);
@@ -275,8 +273,5 @@ int main(void)
 	tcase_add_test(names, test_details);
 	suite_add_tcase(suite, where);
 	suite_add_tcase(suite, names);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

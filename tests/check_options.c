@@ -8,6 +8,7 @@
 
 #include "util/error.h"
 #include "util/options.h"
+#include "tests/lib_suite.h"
 
 static bool quiet, color, no_final;
 static const char *output;
@@ -410,8 +411,6 @@ int main(void)
 {
 	Suite *s = suite_create("options");
 	TCase *parsing = tcase_create("parsing"), *texts = tcase_create("texts");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_test(parsing, test_letters);
 	tcase_add_test(parsing, test_long);
@@ -431,8 +430,5 @@ int main(void)
 	tcase_add_loop_test(texts, test_suggest, 0, COUNT(words));
 	suite_add_tcase(s, parsing);
 	suite_add_tcase(s, texts);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "tests/lib_formats.h"
+#include "tests/lib_suite.h"
 #include "util/error.h"
 
 #define SAMPLE "tarantool/variants/ljs2-ljm3b-0243fb72.bin"
@@ -234,7 +235,6 @@ static Suite *suite(void)
 	Suite *s = suite_create("raw_zstd");
 	TCase *t = tcase_create("raw_zstd");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, one_frame, 0, 2);
 	tcase_add_test(t, many_frames);
 	tcase_add_test(t, cut);
@@ -249,11 +249,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

@@ -7,6 +7,7 @@
 #include "ljperf.h"
 #include "report/aggregate.h"
 #include "tests/lib_stream.h"
+#include "tests/lib_suite.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -460,7 +461,6 @@ static void add_attribution(Suite *suite)
 	tcase_add_test(tc, test_large_sizes);
 	tcase_add_test(tc, test_zero_sizes);
 	tcase_add_test(tc, test_memory);
-	tcase_set_timeout(tc, 60);
 	suite_add_tcase(suite, tc);
 }
 
@@ -481,13 +481,8 @@ static void add_views(Suite *suite)
 int main(void)
 {
 	Suite *suite = suite_create("report");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	add_attribution(suite);
 	add_views(suite);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "report/live.h"
+#include "tests/lib_suite.h"
 
 /* The obvious model: a list that is searched from the front. */
 enum { MODEL_MAX = 4096 };
@@ -139,16 +140,10 @@ int main(void)
 {
 	Suite *s = suite_create("report_live");
 	TCase *tc = tcase_create("live");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_random, 0, sizeof(address_counts) / sizeof(address_counts[0]));
 	tcase_add_test(tc, test_empty);
 	tcase_add_test(tc, test_memory_follows_blocks);
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

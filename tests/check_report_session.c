@@ -7,6 +7,7 @@
 
 #include "ljperf.h"
 #include "tests/lib_stream.h"
+#include "tests/lib_suite.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -324,8 +325,6 @@ int main(void)
 {
 	Suite *suite = suite_create("report_session");
 	TCase *tc = tcase_create("sessions");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tc, test_merge);
 	tcase_add_test(tc, test_cut);
@@ -339,8 +338,5 @@ int main(void)
 	tcase_add_test(tc, test_script_text);
 	tcase_add_test(tc, test_script_json_names);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/lib_session.h"
+#include "tests/lib_suite.h"
 
 /* ---- random recordings ---- */
 
@@ -300,7 +301,6 @@ static Suite *suite(void)
 	Suite *s = suite_create("session");
 	TCase *t = tcase_create("session");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, round_trip, 0, 15);
 	tcase_add_loop_test(t, zstd_sees_plain_stream, 0, 5);
 	tcase_add_test(t, golden_version_1);
@@ -310,11 +310,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "tests/lib_session.h"
+#include "tests/lib_suite.h"
 #include "util/error.h"
 
 /* Reads in each way, with one result. */
@@ -519,7 +520,6 @@ static Suite *suite(void)
 	Suite *s = suite_create("session_bad");
 	TCase *t = tcase_create("session_bad");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, cut_anywhere);
 	tcase_add_test(t, cut_inside_a_batch);
 	tcase_add_loop_test(t, damaged_batch_is_lost_alone, 0, 8);
@@ -540,11 +540,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

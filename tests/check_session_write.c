@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/lib_session.h"
+#include "tests/lib_suite.h"
 #include "util/error.h"
 
 /* ---- the header ---- */
@@ -333,7 +334,6 @@ static Suite *suite(void)
 	Suite *s = suite_create("session_write");
 	TCase *t = tcase_create("session_write");
 
-	tcase_set_timeout(t, 120);
 	tcase_add_test(t, header_fields);
 	tcase_add_test(t, header_unknown);
 	tcase_add_test(t, totals_add_up);
@@ -348,11 +348,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *r = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite());
 }

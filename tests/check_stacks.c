@@ -10,6 +10,7 @@
 #include "report/frames.h"
 #include "report/match.h"
 #include "tests/lib_calls.h"
+#include "tests/lib_suite.h"
 
 /* Addresses of prototypes and of a C function. */
 enum { MAIN = 0x1000, LOAD = 0x2000, LEAF = 0x3000, REP = 0x9000 };
@@ -451,8 +452,6 @@ int main(void)
 {
 	Suite *suite = suite_create("stacks");
 	TCase *tc = tcase_create("trees");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tc, test_callee);
 	tcase_add_test(tc, test_caller);
@@ -471,8 +470,5 @@ int main(void)
 	tcase_add_test(tc, test_numbers);
 	tcase_add_test(tc, test_script);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/demangle.h"
+#include "tests/lib_suite.h"
 #include "tests/lib_symbols.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -286,12 +287,9 @@ int main(void)
 {
 	Suite *suite = suite_create("symbolize");
 	TCase *tc = tcase_create("files");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	setbuf(stdout, NULL); /* "skip" of a test that runs in a child */
 	tcase_add_checked_fixture(tc, symbols__setup, symbols__teardown);
-	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, test_with_lines, 0, COUNT(with_lines));
 	tcase_add_loop_test(tc, test_without_lines, 0, COUNT(without_lines));
 	tcase_add_test(tc, test_no_name);
@@ -301,8 +299,5 @@ int main(void)
 	tcase_add_test(tc, test_truncated);
 	tcase_add_loop_test(tc, test_corrupt, 0, 5);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

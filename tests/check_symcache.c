@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tests/lib_suite.h"
 #include "tests/lib_symbols.h"
 
 static char cache[4096 + 200];
@@ -138,17 +139,11 @@ int main(void)
 {
 	Suite *suite = suite_create("symcache");
 	TCase *tc = tcase_create("cache");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, symbols__setup, symbols__teardown);
-	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, test_cache);
 	tcase_add_test(tc, test_bad_cache);
 	tcase_add_test(tc, test_stale_cache);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 #include "report/names.h"
 #include "report/symtab.h"
 #include "tests/lib_stream.h"
+#include "tests/lib_suite.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -548,8 +549,6 @@ int main(void)
 	Suite *s = suite_create("symtab");
 	TCase *epochs = tcase_create("epochs"), *names = tcase_create("names");
 	TCase *texts = tcase_create("texts");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
 	tcase_add_checked_fixture(epochs, setup, teardown);
 	tcase_add_test(epochs, test_proto_epochs);
@@ -579,8 +578,5 @@ int main(void)
 	suite_add_tcase(s, epochs);
 	suite_add_tcase(s, names);
 	suite_add_tcase(s, texts);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -10,6 +10,7 @@
 
 #include "vendor/luajit/names.h"
 #include "vendor/luajit/walk.h"
+#include "tests/lib_suite.h"
 
 static struct lj_api api;
 static struct lj_layout lay;
@@ -232,18 +233,12 @@ int main(void)
 {
 	Suite *s = suite_create("vendor_luajit");
 	TCase *tc = tcase_create("layout");
-	SRunner *sr = srunner_create(s);
-	int failed;
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, fast_and_slow_path_agree);
 	tcase_add_test(tc, wrong_layout_is_noticed);
 	tcase_add_test(tc, state_of_no_luajit_is_refused);
 	tcase_add_test(tc, library_functions_have_their_names);
 	tcase_add_test(tc, module_functions_are_found);
 	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return run_suite(s);
 }

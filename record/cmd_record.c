@@ -330,7 +330,7 @@ static int record(struct launch *l, int n, const char **args)
 /* The embedded VM runs a script: its options stand before the script. */
 static int record_script(int n, const char **args)
 {
-	const char **argv = calloc((size_t)(rec.n_vm_args + n) + 2, sizeof(*argv));
+	const char **argv = calloc((size_t)(rec.n_vm_args + n) + 3, sizeof(*argv));
 	struct launch l = { .program = launch__runner(), .argv = argv };
 	int status;
 
@@ -338,7 +338,8 @@ static int record_script(int n, const char **args)
 		return fail();
 	argv[0] = l.program;
 	memcpy(argv + 1, rec.vm_args, (size_t)rec.n_vm_args * sizeof(*argv));
-	memcpy(argv + 1 + rec.n_vm_args, args, (size_t)n * sizeof(*argv));
+	argv[1 + rec.n_vm_args] = "--"; /* the name may be like an option */
+	memcpy(argv + 2 + rec.n_vm_args, args, (size_t)n * sizeof(*argv));
 	status = record(&l, n, args);
 	free(argv);
 	return status;

@@ -262,7 +262,7 @@ static int print_probe(void)
 
 static int usage(void)
 {
-	fputs("usage: ljperf-luajit [-jCMD] [-OOPT] SCRIPT [ARG...]\n"
+	fputs("usage: ljperf-luajit [-jCMD] [-OOPT] [--] SCRIPT [ARG...]\n"
 	      "Runs a Lua script as luajit does; ljperf record uses it.\n",
 	      stderr);
 	return EXIT_FAILURE;
@@ -276,6 +276,10 @@ static bool parse(struct runner *r, char **argv)
 	while (*at && (strncmp(*at, "-j", 2) == 0 || strncmp(*at, "-O", 2) == 0)) {
 		at++;
 		r->n_jit++;
+	}
+	if (*at && strcmp(*at, "--") == 0) {
+		r->script = at + 1;
+		return at[1];
 	}
 	r->script = at;
 	return *at && (at[0][0] != '-' || at[0][1] == 0);

@@ -131,8 +131,8 @@ static uint32_t symtab__proto_at(struct symtab *st, uint64_t addr)
 	return id;
 }
 
-/* A new string that is many lines of text gets the next alias; the name of
- * stripped bytecode is the bytecode, and never one. */
+/* A new string that is many lines of text gets the next alias; the name of a
+ * file never does, and neither does stripped bytecode, which is its own name. */
 static int symtab__add_chunk(struct symtab *st, const char *s, size_t len, uint32_t *id)
 {
 	size_t before = st->strings.n;
@@ -140,7 +140,7 @@ static int symtab__add_chunk(struct symtab *st, const char *s, size_t len, uint3
 	*id = strpool__intern(&st->strings, s, len);
 	if (*id == STR_NONE)
 		return -ENOMEM;
-	if (*id < before || !len || s[0] == '\033' || !memchr(s, '\n', len))
+	if (*id < before || !len || memchr("@=\033", s[0], 3) || !memchr(s, '\n', len))
 		return 0;
 	if (GROW(st->aliases, st->cap_aliases, st->n_aliases))
 		return -ENOMEM;

@@ -222,18 +222,51 @@ static bool take_events(const struct lj_api *api, lua_State *L)
 	return name && strcmp(name, "alloc") == 0;
 }
 
+/* The first key of the table at 1 that is no option; "" when it is no name, NULL
+ * when there is none. */
+static const char *unknown_option(const struct lj_api *api, lua_State *L)
+{
+	static const char *const known[] = { "output", "stacks", "events" };
+	const char *key;
+	size_t i;
+
+	api->lua_pushnil(L);
+	while (api->lua_next(L, 1)) {
+		api->lua_settop(L, -2);
+		key = api->lua_type(L, -1) == LUA_TSTRING ? api->lua_tolstring(L, -1, NULL) : "";
+		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			if (strcmp(key, known[i]) == 0)
+				break;
+		if (i == sizeof(known) / sizeof(known[0]))
+			return key;
+	}
+	return NULL;
+}
+
+static int fail_option(const struct lj_api *api, lua_State *L, const char *name)
+{
+	char msg[256];
+
+	snprintf(msg, sizeof(msg), "start has no option '%s', there are output, stacks and events",
+		 name);
+	return fail(api, L, *name ? msg : "start takes options by their names", EINVAL);
+}
+
 /* local ok, err, errno = ljperf.start { output =, stacks =, events = } */
 static int l_start(lua_State *L)
 {
 	const struct lj_api *api = api_of(CALLER);
 	struct start_options o = { .output = DEFAULT_OUTPUT };
-	const char *output;
+	const char *output, *unknown;
 
 	if (is_recorded(L, CALLER))
 		return fail(api, L, "this VM is recorded already", EALREADY);
 	if (api->lua_type(L, 1) != LUA_TNONE && api->lua_type(L, 1) != LUA_TNIL) {
 		if (api->lua_type(L, 1) != LUA_TTABLE)
 			return fail(api, L, "start takes a table of options", EINVAL);
+		unknown = unknown_option(api, L);
+		if (unknown)
+			return fail_option(api, L, unknown);
 		output = text_field(api, L, "output");
 		if (output)
 			o.output = output;

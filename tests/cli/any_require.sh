@@ -61,6 +61,8 @@ print(ljperf.start { output = "none/x.zst" })
 print(ljperf.start { output = "." })
 print(ljperf.start { output = "-" })
 print(ljperf.start { events = "cpu" })
+print(ljperf.start { outptu = "x.zst" })
+print(ljperf.start { "x.zst" })
 print(ljperf.start { stacks = 5000 })
 print(ljperf.start(1))
 print(pcall(ljperf.mark))
@@ -71,6 +73,8 @@ is "wrong arguments" "$status $err$(echo "$out" | sed 's/argument #1 to .*(/argu
 nil	.: Is a directory	21
 nil	a recording needs a file	22
 nil	the only event there is is 'alloc'	22
+nil	start has no option 'outptu', there are output, stacks and events	22
+nil	start takes options by their names	22
 nil	stacks is true, a number of frames up to 1024, 'lua' or 'lua,native'	22
 nil	start takes a table of options	22
 false	bad argument (string expected, got no value)

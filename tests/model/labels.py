@@ -58,7 +58,7 @@ class Labels:
             return b"[builtin:" + name + b"]", True
         if name[:1] == b"\x1b":  # bytecode without a name of its own
             return b"?", False
-        if b"\n" in name:
+        if b"\n" in name and name[:1] not in (b"@", b"="):  # text, and no file's name
             if name not in self.aliases:
                 self.aliases.append(name)
             return b"function_alias_%d" % (self.aliases.index(name) + 1), False

@@ -26,6 +26,7 @@
 	X(void, lua_pushinteger, (lua_State *, lua_Integer)) \
 	X(int, lua_toboolean, (lua_State *, int)) \
 	X(void, lua_gettable, (lua_State *, int)) \
+	X(int, lua_next, (lua_State *, int)) \
 	X(const char *, luaL_checklstring, (lua_State *, int, size_t *)) \
 	X(int, lua_pcall, (lua_State *, int, int, int)) \
 	X(int, lua_resume, (lua_State *, int)) \

@@ -24,7 +24,7 @@ struct aggregate *aggregate__new(void)
 		aggregate__no_memory();
 		return NULL;
 	}
-	a->totals.has_leaked = true;
+	a->totals.has_leaked = a->totals.has_exit = true;
 	a->temporary_threshold = 1;
 	a->symtab = symtab__new();
 	if (!a->symtab) {
@@ -155,7 +155,8 @@ static int aggregate__footer(void *ctx, const struct session_footer *f)
 {
 	struct aggregate *a = ctx;
 
-	a->run->summary->has_time = true;
+	/* One that was imported has none. */
+	a->run->summary->has_time |= f->duration_ns != 0;
 	a->run->summary->duration_ns = f->duration_ns;
 	return 0;
 }
@@ -244,13 +245,13 @@ static int aggregate__check_window(const struct aggregate_run *run)
 
 	if (run->window.kind != WINDOW_MARKS)
 		return 0;
-	if (run->state != RUN_BEFORE) {
+	if (run->opened) {
 		if (!run->window.to || run->state == RUN_AFTER)
 			return 0;
 		name = run->window.to;
 	}
-	return err__set(-ENOENT, "'%s' has no mark '%s'%s", run->summary->name, name,
-			run->state == RUN_BEFORE ? "" : " behind the beginning");
+	return err__set(-ENOENT, "'%s' has no mark '%s'%s (report --timeline shows all)",
+			run->summary->name, name, run->opened ? " behind the beginning" : "");
 }
 
 static int aggregate__end(struct aggregate *a)
@@ -270,6 +271,7 @@ static int aggregate__end(struct aggregate *a)
 						      : run->n_events + run->n_skipped;
 	a->totals.lost += s->info.lost_events;
 	a->totals.lost_batches += s->info.lost_batches;
+	a->totals.has_exit &= run->script_end.taken;
 	if (!run->script_end.taken && snapshot__take(&run->script_end, a, run->n_events))
 		return -ENOMEM;
 	if (sum__add(&a->live, &a->n_live, &run->script_end, &run->start))

@@ -61,6 +61,7 @@ struct totals {
 	uint64_t peak_event, peak_ns;
 	bool peak_has_time;
 	bool has_leaked; /* every session has a full collection */
+	bool has_exit; /* every session goes on to where the script ends */
 };
 
 enum origin_kind { ORIGIN_REALLOC, ORIGIN_FREE };

@@ -30,6 +30,7 @@ void run__begin_window(struct aggregate_run *run, const struct window *w)
 	run->window = *w;
 	if ((w->kind == WINDOW_TIME && w->from_ns) || (w->kind == WINDOW_MARKS && w->from))
 		run->state = RUN_BEFORE;
+	run->opened = run->state != RUN_BEFORE;
 }
 
 /* Events number the samples of a recording without times. */
@@ -44,6 +45,7 @@ static int run__open(struct aggregate *a, uint64_t from)
 	struct aggregate_run *run = a->run;
 
 	run->state = RUN_COUNTS;
+	run->opened = true;
 	run->peak = 0;
 	run__note_peak(run);
 	if (!(a->measure & MEASURE_TIMELINE))

@@ -42,6 +42,7 @@ struct aggregate_run {
 	uint64_t n_done; /* that left the queue */
 	uint64_t n_skipped; /* that came before the window */
 	enum run_state state;
+	bool opened; /* the window has begun */
 	struct window window; /* in times or marks */
 	bool has_header; /* and so the heap's size at the start */
 	s128 heap; /* bytes in use by the VM, as far as known */

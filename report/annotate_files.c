@@ -222,6 +222,14 @@ static bool file__fits(const struct annotate *an, const struct annotate_file *f,
 	       (chunk->len == strlen(word) && !memcmp(chunk->s, word, chunk->len));
 }
 
+/* As record calls its files. */
+static bool is_recording_name(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && (!strcmp(dot, ".zst") || !strcmp(dot, ".old"));
+}
+
 static int unknown_file(const struct annotate *an, const char *word)
 {
 	const char **names = malloc((an->n + 1) * sizeof(*names)), *near;
@@ -236,6 +244,8 @@ static int unknown_file(const struct annotate *an, const char *word)
 	if (near)
 		return err__set(-ENOENT, "nothing was recorded in '%s', did you mean '%s'?", word,
 				near);
+	if (is_recording_name(word))
+		return err__set(-ENOENT, "'%s' is no source (-i names the recording)", word);
 	return err__set(-ENOENT,
 			"nothing was recorded in '%s' ('ljperf report --sort chunk' lists what is)",
 			word);

@@ -219,9 +219,9 @@ static void info__put(const struct info *in, const char *path, struct strbuf *ou
 	put_count(out, "lost events", s->lost_events);
 	if (s->lost_batches)
 		put_count(out, "damaged batches", s->lost_batches);
-	if (in->has_time || s->has_footer) {
+	if (in->has_time || in->footer.duration_ns) {
 		strbuf__addstr(out, "duration : ");
-		number__time(out, s->has_footer ? in->footer.duration_ns : in->last_ns);
+		number__time(out, in->footer.duration_ns ? in->footer.duration_ns : in->last_ns);
 		strbuf__addch(out, '\n');
 	}
 	if (s->has_footer)

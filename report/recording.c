@@ -57,8 +57,10 @@ static int open_error(const char *path)
 	int errnum = errno;
 
 	if (errnum == ENOENT && !strcmp(path, RECORDING_DEFAULT))
-		return err__set(-errnum, "cannot open '%s': %s (run 'ljperf record' first)", path,
-				strerror(errnum));
+		return err__set(-errnum,
+				"cannot open '%s': %s (run 'ljperf record' first, or name a file "
+				"with -i)",
+				path, strerror(errnum));
 	return err__errno(errnum, "cannot open '%s'", path);
 }
 

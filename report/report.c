@@ -134,8 +134,10 @@ static const struct option options[] = {
 	  .takes = tree_opts__takes },
 	OPT_BOOL(0, "children", &opt.view.children, "rows have what their callees did, too"),
 	OPT_U64(0, "max-stack", &opt.view.tree.max_stack, "N", "only the N innermost frames"),
-	OPT_STRING('p', "parent", &opt.parent, "REGEX", "the caller that the key 'parent' shows"),
-	OPT_BOOL('x', "exclude-other", &opt.filter.exclude_other, "only what has such a caller"),
+	OPT_STRING('p', "parent", &opt.parent, "REGEX",
+		   "only what has such a caller; with the key 'parent' what that shows"),
+	OPT_BOOL('x', "exclude-other", &opt.filter.exclude_other,
+		 "with the key 'parent', too: only what has such a caller"),
 	OPT_GROUP("Names of C functions"),
 	SYMBOLIZER_OPTIONS(opt.symbols),
 	OPT_GROUP("How it is shown"),
@@ -222,6 +224,9 @@ static int report__setup(const struct view_ops **view)
 		return -EINVAL;
 	if (opt.timeline)
 		*view = &view_timeline;
+	/* As perf: a pattern that nothing shows says which rows are wanted. */
+	if (opt.parent && !field_list__has(&o->keys, &fields[F_PARENT]))
+		opt.filter.exclude_other = true;
 	if (opt.nr_samples)
 		fields__add_events(&o->columns);
 	setup_tree(o);

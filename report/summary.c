@@ -109,8 +109,10 @@ static void summary__totals(const struct aggregate *a, struct strbuf *out)
 		strbuf__addstr(out, t->n_realloc == 1 ? " reallocation" : " reallocations");
 	}
 	summary__peak(t, out);
-	strbuf__addstr(out,
-		       a->window.kind ? SEPARATOR "live at its end " : SEPARATOR "live at exit ");
+	strbuf__addf(out, SEPARATOR "live at %s ",
+		     a->window.kind ? "its end"
+		     : t->has_exit  ? "exit"
+				    : "the end");
 	number__bytes(out, t->live_bytes);
 	if (t->has_leaked) {
 		strbuf__addstr(out, ", after full GC ");

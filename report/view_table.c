@@ -110,7 +110,13 @@ static void table__put_nothing(struct table *t)
 	if (t->o->quiet)
 		return;
 	if (t->n_hidden)
-		strbuf__addf(&t->out, "# all %zu rows are below the limit\n", t->n_hidden);
+		strbuf__addf(&t->out, "# all rows are below the limit: %zu\n", t->n_hidden);
+	else if (!strcmp(t->o->metric->name, "temporary") && !t->o->skip)
+		strbuf__addf(&t->out,
+			     "# no block was freed before %llu other%s allocated "
+			     "(--temporary-threshold)\n",
+			     (unsigned long long)t->a->temporary_threshold,
+			     t->a->temporary_threshold == 1 ? " was" : "s were");
 	else
 		strbuf__addf(&t->out, "# there are no %s %s\n", t->o->metric->noun,
 			     t->o->skip          ? "that the filters let through"
@@ -167,7 +173,8 @@ static int table__put(struct table *t)
 			return 0; /* nobody reads any more */
 	}
 	if (t->n_hidden && !quiet)
-		strbuf__addf(&t->out, "#\n# %zu more rows below the limit\n", t->n_hidden);
+		strbuf__addf(&t->out, "#\n# %zu more row%s below the limit\n", t->n_hidden,
+			     t->n_hidden == 1 ? "" : "s");
 	return quiet || t->o->separator ? 0 : table__put_aliases(t);
 }
 

@@ -287,7 +287,7 @@ START_TEST(test_layout)
 	assert_has(&o.out,
 		   ": 3 events\n"
 		   "# allocated 4.0 KiB in 2 allocations \xc2\xb7 peak 4.0 KiB at event 2 \xc2\xb7 "
-		   "live at exit 3.0 KiB\n"
+		   "live at the end 3.0 KiB\n"
 		   "#\n"
 		   "# Overhead  Allocated  Allocs     Live  Source  Symbol\n"
 		   "# ........  .........  ......  .......  ......  ........\n"
@@ -396,7 +396,7 @@ static const struct {
 	{ "-F", "+freeed", "unknown field 'freeed', did you mean 'freed'?" },
 	{ "--format", "memprfo", "unknown format 'memprfo', did you mean 'memprof'?" },
 	{ "-i", "/no/such/file", "cannot open '/no/such/file': No such file or directory" },
-	{ "-i", "ljperf.ljm.zst", "(run 'ljperf record' first)" },
+	{ "-i", "ljperf.ljm.zst", "(run 'ljperf record' first, or name a file with -i)" },
 	{ "-i", "/", "cannot read '/': Is a directory" },
 };
 

@@ -21,7 +21,12 @@ enum {
 	SESSION_FRAME_FIXED = 16, /* signature, version, kind, flags */
 	SESSION_BUILD_ID_MAX = 64,
 	SESSION_NAME_MAX = 64 << 10, /* of marks and functions: longer ones are cut */
-	SESSION_SECTIONS_MAX = 64 << 20, /* bytes of a frame's sections, decoded */
+	/* Bytes of a frame's sections, decoded.  The system has no command line of
+	 * more than 6 MiB; what stands beside a batch is written when it reaches
+	 * the largest batch, of 16 MiB; an index has at most 32 MiB. */
+	SESSION_HEADER_MAX = 8 << 20,
+	SESSION_SIDE_MAX = 24 << 20,
+	SESSION_FOOTER_MAX = 40 << 20,
 };
 
 enum session_frame_kind { SESSION_HEADER = 1, SESSION_SIDE = 2, SESSION_FOOTER = 3 };

@@ -202,6 +202,13 @@ static void expect_batch(struct session_reader *r, uint64_t offset, uint64_t num
 	r->next_batch = number;
 }
 
+/* A file begins with its header; what was said before about that is enough. */
+static void expect_header(struct pass *p, uint64_t offset)
+{
+	if (!p->r->info.has_header && !p->seen_batch)
+		session_reader__corrupt(p->r, offset, "no header frame before this");
+}
+
 static int read_header(struct pass *p, struct cursor c, uint64_t offset)
 {
 	struct session_reader *r = p->r;
@@ -226,6 +233,7 @@ static int read_side(struct pass *p, struct cursor c, uint64_t offset)
 {
 	struct session_reader *r = p->r;
 
+	expect_header(p, offset);
 	p->seen_batch = true;
 	p->drop_data = false;
 	if (side_reader__init(&r->side, c)) {
@@ -258,6 +266,7 @@ static int read_footer(struct pass *p, struct cursor c, uint64_t offset)
 	struct session_reader *r = p->r;
 	struct session_footer_more more;
 
+	expect_header(p, offset);
 	if (session_footer__get(c, &more))
 		session_reader__corrupt(r, offset, "wrong section in the footer");
 	if (more.n_batches > r->next_batch)
@@ -269,11 +278,12 @@ static int read_footer(struct pass *p, struct cursor c, uint64_t offset)
 
 static const struct frame_ops {
 	const char *damaged;
+	uint64_t most; /* bytes of its sections */
 	int (*read)(struct pass *p, struct cursor c, uint64_t offset);
 } frame_ops[] = {
-	[SESSION_HEADER] = { "damaged header frame", read_header },
-	[SESSION_SIDE] = { "damaged side frame", read_side },
-	[SESSION_FOOTER] = { "damaged footer frame", read_footer },
+	[SESSION_HEADER] = { "damaged header frame", SESSION_HEADER_MAX, read_header },
+	[SESSION_SIDE] = { "damaged side frame", SESSION_SIDE_MAX, read_side },
+	[SESSION_FOOTER] = { "damaged footer frame", SESSION_FOOTER_MAX, read_footer },
 };
 
 /* What a reader must not go on without.  C is behind the signature. */
@@ -323,8 +333,8 @@ static int read_sections(struct pass *p, uint16_t kind, size_t size)
 	}
 	/* The sections of a SIDE that has no DATA are overwritten here. */
 	drop_side(r, offset);
-	err = zbuf__decode(&r->side_buf, r->in.p + FIXED, size - FIXED, SESSION_SECTIONS_MAX,
-			   false);
+	zbuf__shrink(&r->data_buf);
+	err = zbuf__decode(&r->side_buf, r->in.p + FIXED, size - FIXED, ops->most, false);
 	if (err == -ENOMEM)
 		return err__errno(ENOMEM, "cannot read '%s'", r->name);
 	if (err || !session_kind__check(cursor__of(r->side_buf.p, r->side_buf.len),

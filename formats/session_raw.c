@@ -10,7 +10,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { WINDOW_LOG_MAX = 27, FIRST_HINT = 5 };
+enum {
+	WINDOW_LOG_MAX = 27,
+	FIRST_HINT = 5,
+	BOMB_WINDOW = 32 << 20,
+	BOMB_RATIO = 1000,
+	TRAILING_MAX = 64 << 20, /* of what is decompressed only to be counted */
+};
 
 /* A symbol with the longest string, and a window that is twice too large. */
 #define WINDOW_MAX (2 * (size_t)CURSOR_STRING_MAX + LJM_TRIAL_BYTES)
@@ -22,6 +28,7 @@ struct raw {
 	bool eof;
 	ZSTD_DCtx *dctx; /* NULL: plain */
 	bool in_frame; /* a zstd frame has begun */
+	uint64_t n_frames; /* that have ended, with a right checksum */
 	size_t hint; /* bytes the decoder would like to have */
 	bool bad_zstd;
 };
@@ -49,6 +56,7 @@ static int64_t read_zstd(struct raw *w, void *dst, size_t n)
 			break;
 		}
 		w->in_frame = left != 0;
+		w->n_frames += left == 0;
 		w->hint = left ? left : FIRST_HINT;
 		if (src.pos)
 			input__advance(in, src.pos);
@@ -124,6 +132,14 @@ static bool is_hopeless(const struct raw *w)
 	return left != UINT64_MAX && need - have > left;
 }
 
+/* A string that fills a large window and still goes on, of a file that has next
+ * to nothing of it: texts are compressed to a hundredth, not to a thousandth. */
+static bool is_bomb(const struct raw *w)
+{
+	return w->dctx && w->pos == 0 && w->len == w->cap && w->cap >= BOMB_WINDOW &&
+	       w->cap / BOMB_RATIO > w->r->in.offset;
+}
+
 /* ---- endings ---- */
 
 static int cut(struct raw *w)
@@ -149,6 +165,18 @@ static int cut(struct raw *w)
 	return 0;
 }
 
+static int bomb(struct raw *w)
+{
+	uint64_t offset = w->r->parser.offset;
+
+	session_reader__note(w->r, SESSION_CORRUPT, offset,
+			     "corrupt at offset %llu: a string of more than %zu bytes in %llu of "
+			     "the file",
+			     (unsigned long long)offset, w->cap,
+			     (unsigned long long)w->r->in.offset);
+	return 0;
+}
+
 static int corrupt(struct raw *w)
 {
 	const struct ljm_parser *ps = &w->r->parser;
@@ -158,11 +186,27 @@ static int corrupt(struct raw *w)
 	return 0;
 }
 
+/* The frame that the end of the stream is in: its checksum, which tells whether
+ * all before was right, is missing or wrong. */
+static int unchecked(struct raw *w)
+{
+	if (w->bad_zstd)
+		session_reader__note(w->r, SESSION_CORRUPT, w->r->parser.offset,
+				     "corrupt at offset %llu: damaged zstd frame",
+				     (unsigned long long)w->r->parser.offset);
+	else
+		session_reader__note(w->r, SESSION_TRUNCATED, w->r->parser.offset,
+				     "truncated at offset %llu: no end of the zstd frame",
+				     (unsigned long long)w->r->parser.offset);
+	return 0;
+}
+
 /* Bytes behind the end are no part of the stream; a pipe is read empty, so
  * that its writer does not fail. */
 static int end(struct raw *w)
 {
-	uint64_t trailing = 0;
+	uint64_t trailing = 0, last_frame = w->n_frames;
+	bool open = w->in_frame;
 
 	do {
 		trailing += w->len - w->pos;
@@ -173,11 +217,13 @@ static int end(struct raw *w)
 			if (err)
 				return err;
 		}
-	} while (!w->eof || w->pos != w->len);
+	} while ((!w->eof || w->pos != w->len) && (!w->dctx || trailing < TRAILING_MAX));
+	if (open && w->n_frames == last_frame && w->eof)
+		return unchecked(w);
 	if (trailing || w->bad_zstd)
 		session_reader__note(w->r, SESSION_COMPLETE, w->r->parser.offset,
-				     "%llu bytes after the end are ignored%s",
-				     (unsigned long long)trailing,
+				     "%s%llu bytes after the end are ignored%s",
+				     w->eof ? "" : "more than ", (unsigned long long)trailing,
 				     w->bad_zstd ? ", and what follows is no zstd frame" : "");
 	return 0;
 }
@@ -199,6 +245,8 @@ static int run(struct raw *w)
 		case LJM_MORE:
 			if (w->eof || is_hopeless(w))
 				return cut(w);
+			if (is_bomb(w))
+				return bomb(w);
 			err = fill(w);
 			break;
 		case LJM_TRIAL:

@@ -488,7 +488,7 @@ static int put_header(struct session_writer *w, const struct session_header *h)
 		return 0;
 	session_kind__put(&w->plain, SESSION_HEADER);
 	session_header__put(&w->plain, h);
-	if (w->plain.len > SESSION_SECTIONS_MAX)
+	if (w->plain.len > SESSION_HEADER_MAX)
 		return err__set(-E2BIG, "the command line is too long to be recorded");
 	put_frame(w, SESSION_HEADER);
 	return write_out(w);

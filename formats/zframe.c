@@ -11,6 +11,7 @@ enum {
 	FRAME_HEADER_MAX = 18,
 	CHECKSUM = 4,
 	FIRST_CAPACITY = 1 << 20,
+	USUAL_CAPACITY = 8 << 20,
 };
 
 enum block_type { BLOCK_RAW, BLOCK_RLE, BLOCK_COMPRESSED, BLOCK_RESERVED };
@@ -166,6 +167,15 @@ int zbuf__decode(struct zbuf *z, const void *src, size_t len, uint64_t limit, bo
 			return partial ? 0 : -EBADMSG;
 		}
 	}
+}
+
+void zbuf__shrink(struct zbuf *z)
+{
+	if (z->cap <= USUAL_CAPACITY)
+		return;
+	free(z->p);
+	z->p = NULL;
+	z->len = z->cap = 0;
 }
 
 void zbuf__exit(struct zbuf *z)

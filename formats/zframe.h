@@ -42,6 +42,8 @@ struct zbuf {
  * size.  With PARTIAL its end may be missing: what there is, is decoded.
  * 0, -EBADMSG for damage, -ENOMEM. */
 int zbuf__decode(struct zbuf *z, const void *src, size_t len, uint64_t limit, bool partial);
+/* Gives back what a frame far above the usual size has taken. */
+void zbuf__shrink(struct zbuf *z);
 void zbuf__exit(struct zbuf *z);
 
 #endif

@@ -212,7 +212,7 @@ static int sum__add(struct site_live **sum, size_t *n, const struct snapshot *to
 /* What cells held at the peak of this session. */
 static int aggregate__sum_peak(struct aggregate *a)
 {
-	struct snapshot at_peak = { .taken = false };
+	struct snapshot at_peak = { .n_taken = 0 };
 	size_t i;
 	int err = snapshot__take(&at_peak, a, a->run->n_events);
 
@@ -271,12 +271,12 @@ static int aggregate__end(struct aggregate *a)
 						      : run->n_events + run->n_skipped;
 	a->totals.lost += s->info.lost_events;
 	a->totals.lost_batches += s->info.lost_batches;
-	a->totals.has_exit &= run->script_end.taken;
-	if (!run->script_end.taken && snapshot__take(&run->script_end, a, run->n_events))
+	a->totals.has_exit &= run->script_end.n_taken > 0;
+	if (!run->script_end.n_taken && snapshot__take(&run->script_end, a, run->n_events))
 		return -ENOMEM;
 	if (sum__add(&a->live, &a->n_live, &run->script_end, &run->start))
 		return -ENOMEM;
-	if (!run->full_gc.taken) {
+	if (!run->full_gc.n_taken) {
 		a->totals.has_leaked = false;
 		return 0;
 	}

@@ -6,20 +6,24 @@
 
 #include "report/aggregate_run.h"
 
+/* A program closes its VM once. */
+enum { SNAPSHOTS_MAX = 1000 };
+
 int snapshot__take(struct snapshot *snap, const struct aggregate *a, uint64_t event_no)
 {
 	struct site_live *at;
 	size_t i;
 
-	/* A mark repeated with nothing in between costs nothing. */
-	if (snap->taken && snap->event_no == event_no)
+	/* A mark repeated with nothing in between costs nothing, and none is so
+	 * often there that all of them would take for ever. */
+	if ((snap->n_taken && snap->event_no == event_no) || snap->n_taken == SNAPSHOTS_MAX)
 		return 0;
 	at = realloc(snap->at, (a->n_stats + 1) * sizeof(*at));
 	if (!at)
 		return aggregate__no_memory();
 	for (i = 0; i < a->n_stats; i++)
 		at[i] = site_stats__live(&a->stats[i]);
-	*snap = (struct snapshot){ at, a->n_stats, true, event_no };
+	*snap = (struct snapshot){ at, a->n_stats, snap->n_taken + 1, event_no };
 	return 0;
 }
 

@@ -21,7 +21,7 @@ struct queued {
 struct snapshot {
 	struct site_live *at;
 	size_t n;
-	bool taken;
+	unsigned n_taken;
 	uint64_t event_no; /* of the session */
 };
 

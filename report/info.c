@@ -34,8 +34,8 @@ static const struct option options[] = {
 static const char usage[] = "ljperf info [OPTIONS] [FILE...]";
 
 struct info {
-	struct strbuf features, modules;
-	struct strpool build_ids; /* lines, each once */
+	struct strbuf features;
+	struct strpool modules, build_ids; /* lines, each once */
 	uint64_t n[LJM_REALLOC + 1]; /* events by kind */
 	u128 bytes_new, bytes_old;
 	uint64_t marks, last_ns;
@@ -72,22 +72,40 @@ static int info__mark(void *ctx, const struct session_mark *m)
 	return 0;
 }
 
+static void add_hex(struct strbuf *out, const struct session_module *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->build_id_len; i++)
+		strbuf__addf(out, "%02x", (unsigned char)m->build_id[i]);
+}
+
+/* A recording tells of a module again when it has forgotten that it did. */
+static int take_line(struct strpool *lines, struct strbuf *line)
+{
+	uint32_t id = STR_NONE;
+
+	strbuf__addch(line, '\n');
+	if (!line->failed)
+		id = strpool__intern(lines, strbuf__str(line), line->len);
+	strbuf__exit(line);
+	return id == STR_NONE ? err__set(-ENOMEM, "out of memory for modules") : 0;
+}
+
 /* "module : PATH, 0xstart-0xend, build id HEX" */
 static int info__module(void *ctx, const struct session_module *m)
 {
 	struct info *in = ctx;
-	size_t i;
+	struct strbuf line = STRBUF_INIT;
 
-	strbuf__addstr(&in->modules, "module : ");
-	escape__text(&in->modules, m->path, m->path_len, 0);
-	strbuf__addf(&in->modules, ", 0x%llx-0x%llx", (unsigned long long)m->start,
+	strbuf__addstr(&line, "module : ");
+	escape__text(&line, m->path, m->path_len, 0);
+	strbuf__addf(&line, ", 0x%llx-0x%llx", (unsigned long long)m->start,
 		     (unsigned long long)m->end);
 	if (m->build_id_len)
-		strbuf__addstr(&in->modules, ", build id ");
-	for (i = 0; i < m->build_id_len; i++)
-		strbuf__addf(&in->modules, "%02x", (unsigned char)m->build_id[i]);
-	strbuf__addch(&in->modules, '\n');
-	return 0;
+		strbuf__addstr(&line, ", build id ");
+	add_hex(&line, m);
+	return take_line(&in->modules, &line);
 }
 
 /* "HEX PATH", as perf buildid-list; blanks where there is no build id. */
@@ -95,18 +113,11 @@ static int info__build_id(void *ctx, const struct session_module *m)
 {
 	struct info *in = ctx;
 	struct strbuf line = STRBUF_INIT;
-	uint32_t id = STR_NONE;
-	size_t i;
 
-	for (i = 0; i < m->build_id_len; i++)
-		strbuf__addf(&line, "%02x", (unsigned char)m->build_id[i]);
+	add_hex(&line, m);
 	strbuf__addch_n(&line, ' ', line.len ? 1 : BUILD_ID_BLANKS + 1);
 	escape__text(&line, m->path, m->path_len, 0);
-	strbuf__addch(&line, '\n');
-	if (!line.failed)
-		id = strpool__intern(&in->build_ids, strbuf__str(&line), line.len);
-	strbuf__exit(&line);
-	return id == STR_NONE ? err__set(-ENOMEM, "out of memory for modules") : 0;
+	return take_line(&in->build_ids, &line);
 }
 
 static int info__time(void *ctx, uint64_t time_ns)
@@ -201,6 +212,7 @@ static void info__put_sizes(const struct session_info *s, struct strbuf *out)
 static void info__put(const struct info *in, const char *path, struct strbuf *out)
 {
 	const struct session_info *s = &in->session;
+	size_t i;
 
 	strbuf__addstr(out, "file : ");
 	escape__text(out, path, strlen(path), 0);
@@ -208,7 +220,8 @@ static void info__put(const struct info *in, const char *path, struct strbuf *ou
 	info__put_format(s, out);
 	info__put_state(s, out);
 	strbuf__addmem(out, in->features.buf, in->features.len);
-	strbuf__addmem(out, in->modules.buf, in->modules.len);
+	for (i = 0; i < in->modules.n; i++)
+		strbuf__addstr(out, strpool__get(&in->modules, (uint32_t)i)->s);
 	strbuf__addf(out, "events : %llu (%llu alloc, %llu free, %llu realloc)\n",
 		     (unsigned long long)s->n_events, (unsigned long long)in->n[LJM_ALLOC],
 		     (unsigned long long)in->n[LJM_FREE], (unsigned long long)in->n[LJM_REALLOC]);
@@ -262,13 +275,13 @@ static int info__show(const char *path)
 	err = recording__read(path, opt.force, &handlers, &in, &in.session);
 	if (!err) {
 		info__put(&in, path, &out);
-		if (out.failed || in.features.failed || in.modules.failed)
+		if (out.failed || in.features.failed)
 			err = err__set(-ENOMEM, "out of memory for the output");
 		term__flush(&out);
 	}
 	strbuf__exit(&out);
 	strbuf__exit(&in.features);
-	strbuf__exit(&in.modules);
+	strpool__exit(&in.modules);
 	return err ? err : in.session.state != SESSION_COMPLETE;
 }
 

@@ -178,6 +178,8 @@ void live__drop(struct live *l, void (*dropped)(void *ctx, const struct live_blo
 	uint32_t i;
 	size_t at;
 
+	if (!l->n)
+		return;
 	for (at = 0; at < LIVE_SEGMENTS; at++) {
 		s = &l->blocks.segments[at];
 		for (i = 0; i < s->cap; i++) {

@@ -207,7 +207,7 @@ static const struct order_row {
 	uint64_t batches, lost;
 } orders[] = {
 	{ { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_COMPLETE, 4, 0 },
-	{ { 1, 2, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_COMPLETE, 4, 0 }, /* no HEADER */
+	{ { 1, 2, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 4, 0 }, /* no HEADER */
 	{ { 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 4, 0 }, /* two */
 	{ { 0, 1, 2, 0, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 4, 0 },
 	{ { 0, 1, 3, 4, 5, 6, 7, 8, 9, -1 }, SESSION_CORRUPT, 3, 1 }, /* no DATA */
@@ -227,7 +227,7 @@ static const struct order_row {
 	{ { 0, 9, -1 }, SESSION_CORRUPT, 0, 4 },
 	{ { 9, -1 }, SESSION_CORRUPT, 0, 4 },
 	{ { 0, -1 }, SESSION_TRUNCATED, 0, 0 },
-	{ { 1, -1 }, SESSION_TRUNCATED, 0, 0 },
+	{ { 1, -1 }, SESSION_CORRUPT, 0, 0 },
 	{ { 0, 1, 2, 3, 4, 5, 6, 7, 8, -1 }, SESSION_TRUNCATED, 4, 0 },
 };
 

@@ -199,6 +199,40 @@ struct output run_command(int (*run)(int argc, const char **argv), ...)
 	return o;
 }
 
+static struct strbuf take_stream(FILE *f, char **p, size_t *len)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	ck_assert_int_eq(fclose(f), 0);
+	strbuf__addmem(&sb, *p, *len);
+	free(*p);
+	return sb;
+}
+
+struct output run_here(int (*run)(int argc, const char **argv), ...)
+{
+	FILE *real_out = stdout, *real_err = stderr, *files[2];
+	struct output o = { STRBUF_INIT, STRBUF_INIT, -1 };
+	const char *argv[32];
+	char *texts[2];
+	size_t lens[2];
+	int argc = 0;
+	va_list ap;
+
+	va_start(ap, run);
+	while ((argv[argc] = va_arg(ap, const char *)))
+		ck_assert_int_lt(++argc, 31);
+	va_end(ap);
+	stdout = files[0] = open_memstream(&texts[0], &lens[0]);
+	stderr = files[1] = open_memstream(&texts[1], &lens[1]);
+	o.status = run(argc, argv);
+	stdout = real_out;
+	stderr = real_err;
+	o.out = take_stream(files[0], &texts[0], &lens[0]);
+	o.err = take_stream(files[1], &texts[1], &lens[1]);
+	return o;
+}
+
 void output__exit(struct output *o)
 {
 	strbuf__exit(&o->out);

@@ -47,6 +47,8 @@ struct output {
 /* Runs RUN with the words after it, up to NULL, the name of the command
  * first, and captures what it prints. */
 struct output run_command(int (*run)(int argc, const char **argv), ...);
+/* The same in this process, for what is run thousands of times. */
+struct output run_here(int (*run)(int argc, const char **argv), ...);
 void output__exit(struct output *o);
 
 /* Fail, and show the text, unless WORD is (is not) in it. */

@@ -61,7 +61,7 @@ static const struct row {
 	{ TEXT, { "export", "--format", "csv", "-F", ALL_FIELDS, "@" } },
 	{ JSON, { "export", "--format", "json", "-F", ALL_FIELDS, "@" } },
 	{ STREAM, { "export", "--format", "ljm", "@" } },
-	{ JSON, { "export", "--format", "speedscope", "--diff", "-@", "@" } },
+	{ BINARY, { "export", "--format", "pprof", "--diff", "-@", "@" } },
 	{ TEXT, { "export", "--format", "folded", "--diff", "--by", "func", "-@", "@" } },
 	{ TEXT, { "diff", "-v", "-p", "-F", "-@", "@" } },
 	{ TEXT,

@@ -121,7 +121,7 @@ static const struct option options[] = {
 	OPT_STRING(0, "backend", &rec.backend, "NAME",
 		   "who tells the events: luajit (default) or memprof"),
 	OPT_BOOL('q', "quiet", &rec.quiet, "no line at the end"),
-	OPT_BOOL('v', "verbose", &rec.verbose, "say more"),
+	OPT_BOOL('v', "verbose", &rec.verbose, "tell of each VM that is recorded"),
 	OPT_U64('z', "compression-level", &rec.level, "N", "level of zstd, 1 to 19"),
 	OPT_GROUP("What is recorded, and when"),
 	OPT_BOOL(0, "inherit", &rec.inherit, "record child processes too (default)"),
@@ -312,7 +312,8 @@ static int record(struct launch *l, int n, const char **args)
 					 .level = (int)rec.level,
 					 .argv = args,
 					 .argc = (size_t)n },
-			       .quiet = rec.quiet };
+			       .quiet = rec.quiet,
+			       .verbose = rec.verbose };
 	int status;
 
 	if (output__check(rec.output))

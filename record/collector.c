@@ -47,6 +47,17 @@ static void note_failure(struct collector *c, int err, const char *why)
 	c->err = err;
 }
 
+static void tell_vm(const struct stream *s, const struct agent_hello *hello)
+{
+	char found[64] = "";
+
+	if (hello->probe_ns)
+		snprintf(found, sizeof(found), ", layout found in %.1f ms",
+			 (double)hello->probe_ns / 1e6);
+	err__print("VM %u of process %d (%s) goes to '%s': %s, %s%s", s->number, (int)s->pid,
+		   hello->thread_name, s->path, hello->vm_version, hello->vm_path, found);
+}
+
 static void add_stream(struct collector *c, struct process *p, const struct wire_msg *msg)
 {
 	struct stream_vm vm = {
@@ -62,6 +73,8 @@ static void add_stream(struct collector *c, struct process *p, const struct wire
 		return;
 	}
 	p->records = true;
+	if (c->verbose)
+		tell_vm(s, &msg->u.hello);
 	*c->last = s;
 	c->last = &s->next;
 }

@@ -21,7 +21,7 @@ struct collector {
 	int sigfd; /* SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR2 */
 	pid_t target; /* 0: not a child of ours */
 	pid_t owner; /* of a collector that a program has started for itself; 0: none */
-	bool quiet;
+	bool quiet, verbose;
 	struct processes processes;
 	struct stream *streams; /* in the order of arrival */
 	struct stream **last;

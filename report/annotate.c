@@ -106,8 +106,8 @@ static int annotate__setup(void)
 	struct annotate_opts *o = &opt.annotate;
 
 	o->view.quiet = o->load.quiet;
-	if (o->view.separator && !*o->view.separator)
-		return err__set(-EINVAL, "the field separator is empty");
+	if (fields__separator(&o->view.separator))
+		return -EINVAL;
 	if (o->view.limit && !o->hottest)
 		return err__set(-EINVAL, "--limit needs -l: files are shown whole");
 	if (o->has_context && o->hottest)

@@ -197,8 +197,8 @@ static int diff__check_options(void)
 {
 	if (opt.json && opt.markdown)
 		return err__set(-EINVAL, "--json and --markdown exclude each other");
-	if (opt.diff.separator && !*opt.diff.separator)
-		return err__set(-EINVAL, "the field separator is empty");
+	if (fields__separator(&opt.diff.separator))
+		return -EINVAL;
 	if (opt.each && !opt.fail_above)
 		return err__set(-EINVAL, "--each says what --fail-above is for; give that, too");
 	if (opt.new_runs && !opt.baseline)

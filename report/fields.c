@@ -53,6 +53,15 @@ static int unknown_word(const char *what, const char *word, const char *const *f
 	return err__set(-EINVAL, "unknown %s '%s', known are: %s", what, word, all);
 }
 
+int fields__separator(const char **sep)
+{
+	if (*sep && !**sep)
+		return err__set(-EINVAL, "the field separator is empty");
+	if (*sep && !strcmp(*sep, "\\t"))
+		*sep = "\t";
+	return 0;
+}
+
 int fields__metric(const char *name, const struct metric **out)
 {
 	size_t i;

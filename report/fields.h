@@ -38,6 +38,10 @@ struct field_list {
 	size_t n;
 };
 
+/* Of -t: NULL is none, and what the shell left of a tab, '\t', is one.  0 or
+ * -EINVAL with err__msg(). */
+int fields__separator(const char **sep);
+
 /* Each returns 0, or -EINVAL with err__msg() and a suggestion. */
 int fields__metric(const char *name, const struct metric **out);
 /* "line,chunk": the text fields that key the rows. */

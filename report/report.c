@@ -196,8 +196,8 @@ static int report__check(const struct view_ops *view)
 {
 	const struct view_opts *o = &opt.view;
 
-	if (o->separator && !*o->separator)
-		return err__set(-EINVAL, "the field separator is empty");
+	if (fields__separator(&opt.view.separator))
+		return -EINVAL;
 	if (opt.timeline && opt.format)
 		return err__set(-EINVAL, "--timeline and --format exclude each other");
 	if (view->plain && (o->tree.print || o->children))

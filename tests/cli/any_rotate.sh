@@ -35,6 +35,10 @@ is "the parent is who has started the process" "$("$LJPERF" info p*.zst |
 is "how to report all of them is said" "$(echo "$err" | tail -n 1)" \
 	"[ ljperf record: One file for each of 2 VMs: 'ljperf report p*.zst' ]"
 is "and true" "$("$LJPERF" report -q -t, -F allocs,symbol p*.zst | sed -n 's/,w.lua:4$//p')" 2000
+run "$LJPERF" record -qv -o p.zst -- sh -c 'luajit w.lua; luajit w.lua'
+is "-v tells of each VM" "$(echo "$err" | sed 's/process [0-9]*/process PID/; s/\.[0-9]*\.zst/.PID.zst/; s/: LuaJIT .*, .*/: VERSION, FILE/' | sort)" \
+	"ljperf: VM 1 of process PID (luajit) goes to 'p.PID.zst': VERSION, FILE
+ljperf: VM 1 of process PID (luajit) goes to 'p.zst': VERSION, FILE"
 run "$LJPERF" record -o p.zst w.lua
 is "not of one" "$(echo "$err" | grep -c 'ljperf report')" 0
 rm p.*

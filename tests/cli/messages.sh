@@ -49,6 +49,15 @@ is "one row is left out" "$("$LJPERF" report --limit $((rows - 1)) | tail -n 1)"
 is "two rows are" "$("$LJPERF" report --limit $((rows - 2)) | tail -n 1)" "# 2 more rows below the limit"
 is "no limit" "$("$LJPERF" report -q --limit 0 | wc -l)" "$rows"
 
+# ---- a separator that the shell has not made ----
+tab=$(printf '\t')
+for command in "report -F allocs,symbol" "annotate" "diff -a ljperf.ljm.zst ljperf.ljm.zst"; do
+	# shellcheck disable=SC2086
+	is "-t '\\t' is a tab: $command" "$("$LJPERF" $command -q -t '\t')" "$("$LJPERF" $command -q -t "$tab")"
+	# shellcheck disable=SC2086
+	like "and there is one" "$("$LJPERF" $command -q -t '\t')" "*$tab*"
+done
+
 # ---- nothing to show ----
 # A collector frees long after a block is dead, and nothing is resized at once here.
 echo 'local keep = {} for i = 1, 10 do keep[i] = { i } end os.exit(0)' >keep.lua

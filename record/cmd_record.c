@@ -457,6 +457,9 @@ int cmd_record(int argc, const char **argv)
 		n = err__set(-EINVAL, "the compression level is 1 to 19, not %" PRIu64, rec.level);
 	if (n > 0 && strcmp(rec.output, "-") == 0 && isatty(STDOUT_FILENO))
 		n = err__set(-EINVAL, "a recording is not written to a terminal");
+	if (n > 0 && !dashdash && launch__is_no_script(argv[1]))
+		n = err__set(-EINVAL, "'%s' is a program and no script: put '--' before it",
+			     argv[1]);
 	if (n > 0 && check_backend(dashdash && !is_script(argv[1])) < 0)
 		n = -EINVAL;
 	if (n < 0)

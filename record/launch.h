@@ -27,6 +27,10 @@ const char *launch__agent(void);
 /* Whether COMMAND is something to execute: a path, or a name in PATH. */
 bool launch__is_program(const char *command);
 
+/* Whether NAME, which is to be a script, is none: a file of machine code, or no
+ * file but a command that can be found. */
+bool launch__is_no_script(const char *name);
+
 /* Whether the agent can be preloaded into what COMMAND runs.  0, or a negative
  * errno with the reason in err__msg(). */
 int launch__check(const char *command);

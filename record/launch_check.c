@@ -152,6 +152,23 @@ bool launch__is_program(const char *command)
 	return find_program(command, path);
 }
 
+bool launch__is_no_script(const char *name)
+{
+	char path[PATH_MAX], magic[SELFMAG];
+	bool elf = false;
+	struct stat st;
+	int fd;
+
+	if (stat(name, &st) != 0)
+		return !strchr(name, '/') && find_program(name, path);
+	fd = S_ISREG(st.st_mode) ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd >= 0) {
+		elf = read(fd, magic, SELFMAG) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
+		close(fd);
+	}
+	return elf;
+}
+
 int launch__check(const char *command)
 {
 	char path[PATH_MAX];

@@ -89,6 +89,22 @@ mkdir empty
 run sh -c 'cd empty && "$0" report' "$LJPERF"
 is "no recording" "$status $err" "2 ljperf: cannot open 'ljperf.ljm.zst': No such file or directory (run 'ljperf record' first, or name a file with -i)"
 
+# ---- programs that were meant to stand behind "--" ----
+cp ljperf.ljm.zst kept
+for program in env "$LJPERF" ./copy; do
+	[ -e copy ] || cp "$LJPERF" copy
+	run "$LJPERF" record "$program" app.lua
+	is "record $(basename "$program") app.lua" "$status $err" \
+		"2 ljperf: '$program' is a program and no script: put '--' before it"
+done
+holds "the last recording is still there" cmp ljperf.ljm.zst kept
+echo 'print("a script")' >env
+run "$LJPERF" record -q -o s.zst env
+is "a script may be called like a program" "$status $out $err" "0 a script "
+chmod +x env
+run "$LJPERF" record -q -o s.zst ./env
+is "and be one" "$status $out $err" "0 a script "
+
 # ---- names of scripts ----
 # strange NAME SHOWN: the script is recorded, reported and annotated under its name.
 strange()

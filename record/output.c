@@ -104,7 +104,7 @@ int output__check(const char *output)
 	if (S_ISDIR(st.st_mode))
 		return err__errno(EISDIR, "cannot create '%s'", output);
 	if (S_ISLNK(st.st_mode))
-		return err__errno(ELOOP, "cannot create '%s'", output);
+		return err__set(-ELOOP, "cannot create '%s': it is a symbolic link", output);
 	if (!S_ISREG(st.st_mode))
 		return access(output, W_OK) ? err__errno(errno, "cannot write '%s'", output) : 0;
 	copy = strdup(output); /* it is renamed, which takes the right to its folder */

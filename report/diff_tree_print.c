@@ -144,9 +144,11 @@ static void put_gap(struct printer *p)
 	strbuf__addstr(p->out, "|\n");
 }
 
-/* "|--+30.0 MiB--", the last of its siblings without the bar. */
+/* "|--+30.0 MiB--", the last of its siblings without the bar.  A minus stands apart
+ * from the dashes: "|- -30.0 MiB--". */
 static void put_change(struct printer *p, const struct diff_value *values, bool last)
 {
+	bool minus;
 	size_t width;
 
 	if (p->bars.failed)
@@ -157,8 +159,9 @@ static void put_change(struct printer *p, const struct diff_value *values, bool 
 	strbuf__reset(&p->amount);
 	put_amounts(p->d, values, false, &p->amount);
 	width = utf8__width(strbuf__str(&p->amount), p->amount.len);
-	strbuf__addstr(p->out, last ? " --" : "|--");
-	strbuf__addch_n(p->out, '-', width < p->width ? p->width - width : 0);
+	minus = strbuf__str(&p->amount)[0] == '-';
+	strbuf__addstr(p->out, last ? " -" : "|-");
+	strbuf__addch_n(p->out, minus ? ' ' : '-', width < p->width ? p->width - width + 1 : 1);
 	strbuf__addstr(p->out, strbuf__str(&p->amount));
 	strbuf__addstr(p->out, "--");
 }

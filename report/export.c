@@ -338,6 +338,23 @@ static int export__read(struct export *e)
 	return 0;
 }
 
+/* A flame graph of stacks of one frame is not what anybody wants; an import has
+ * never more. */
+static void warn_stacks(const struct export *e)
+{
+	const struct aggregate *a = e->a;
+	size_t i;
+
+	if (!a || e->o->ops->table || e->o->load.quiet || !a->totals.n_alloc || a->stacks.n > 1)
+		return;
+	for (i = 0; i < a->n_sessions; i++)
+		if (a->sessions[i].info.container == SESSION_LJPERF && a->sessions[i].has_time)
+			break;
+	if (i < a->n_sessions)
+		fprintf(stderr, "ljperf: warning: no call stacks were recorded (ljperf record -g "
+				"does it): each stack is one frame\n");
+}
+
 static int export__write(struct export *e)
 {
 	int err = export__read(e);
@@ -345,6 +362,8 @@ static int export__write(struct export *e)
 	err = err ? err : export__open(e, e->out.name);
 	err = err ? err : e->o->ops->write(e);
 	err = err ? err : export__flush(e, true);
+	if (!err)
+		warn_stacks(e);
 	if (e->a)
 		load__end(e->a, &e->o->load);
 	return err;

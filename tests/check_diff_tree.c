@@ -138,11 +138,11 @@ START_TEST(test_new_and_gone)
 		    "               |--+300 B--b app.lua:22  (new)\n"
 		    "               |          main chunk app.lua:41\n"
 		    "               |\n"
-		    "                ---100 B--a app.lua:12  (gone)\n"
+		    "                - -100 B--a app.lua:12  (gone)\n"
 		    "                          main chunk app.lua:40\n");
 	assert_tree("caller", NULL, b, a,
 		    "            |\n"
-		    "            |---300 B--main chunk app.lua:41  (gone)\n"
+		    "            |- -300 B--main chunk app.lua:41  (gone)\n"
 		    "            |          b app.lua:22\n"
 		    "            |          leaf app.lua:3\n"
 		    "            |\n"
@@ -181,7 +181,7 @@ START_TEST(test_moved_between_callers)
 		    "               |--+200 B--a app.lua:12\n"
 		    "               |          main chunk app.lua:40\n"
 		    "               |\n"
-		    "                ---200 B--b app.lua:22\n"
+		    "                - -200 B--b app.lua:22\n"
 		    "                          main chunk app.lua:41\n");
 	o = run_command(cmd_diff, "diff", a, b, NULL);
 	assert_has(&o.out, "nothing differs: all 1 rows are the same");
@@ -220,7 +220,7 @@ START_TEST(test_small_among_opposites)
 		    "            |\n"
 		    "            ---leaf app.lua:3\n"
 		    "               |\n"
-		    "               |---90 B--b app.lua:22\n"
+		    "               |- -90 B--b app.lua:22\n"
 		    "               |         main chunk app.lua:41\n"
 		    "               |\n"
 		    "                --+10 B--[...]\n");

@@ -28,6 +28,18 @@ holds "all 100000 receipts are left, and few other blocks: $receipts" \
 like "they stand on top of what leaked" \
 	"$("$LJPERF" report -q --metric leaked | head -n 1)" "*receipt  demo.lua:30"
 
+# What README shows is what there is: the words above the table and the places, by
+# their order; sizes and numbers differ a little from run to run.
+shown()
+{
+	sed -n 's/^ *\(# [a-zO.0-9].*\)$/\1/p; s/^ *[0-9.]*%.* \(lua  *[^ ].*\)$/\1/p' | sed 's/LuaJIT [^,]*/LuaJIT/; s/[0-9][0-9.]*\( [KM]iB\| m*s\)*/N/g' |
+		sed 's/\.\.*/./g; s/  */ /g' | head -n 11 | sort
+}
+sed -n '/^    \$ ljperf report$/,/^ *\.\.\.$/p' "$LJPERF_SOURCE/README.md" | shown >readme
+"$LJPERF" report | shown >real
+is "README shows the report" "$(cat readme)" "$(cat real)"
+is "with its first rows" "$(grep -c '^lua' readme)" 6
+
 like "a filter that fits nothing says so" "$("$LJPERF" report --symbol nowhere)" \
 	"*# there are no allocations that the filters let through"
 like "so does a part without events" "$("$LJPERF" report --time 1000,2000)" \

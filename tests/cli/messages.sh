@@ -43,6 +43,17 @@ is "with the key and -x, what has one" "$(report --parent '^a ' -x -F allocs,par
 run "$LJPERF" report --parent a flat.zst
 like "without call stacks" "$status $err" "2 ljperf: no call stacks were recorded*"
 
+for format in folded speedscope pprof callgrind firefox csv json ljm; do
+	run "$LJPERF" export --format $format -o exported ljperf.ljm.zst
+	is "export --format $format, with stacks" "$status $err" "0 "
+	run "$LJPERF" export --format $format -o exported flat.zst
+	want="0 ljperf: warning: no call stacks were recorded (ljperf record -g does it): each stack is one frame"
+	case $format in csv | json | ljm) want="0 " ;; esac
+	is "export --format $format, without" "$status $err" "$want"
+	run "$LJPERF" export -q --format $format -o exported flat.zst
+	is "export -q --format $format" "$status $err" "0 "
+done
+
 # ---- numbers in words ----
 rows=$(report | wc -l)
 is "one row is left out" "$("$LJPERF" report --limit $((rows - 1)) | tail -n 1)" "# 1 more row below the limit"

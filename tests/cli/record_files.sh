@@ -86,6 +86,7 @@ echo precious >target
 ln -s target link.zst
 run "$LJPERF" record -q -o link.zst t.lua
 is "what a symbolic link points to is not written" "$(cat target)" "precious"
+is "and that it is one is said" "$status $err" "2 ljperf: cannot create 'link.zst': it is a symbolic link"
 run "$LJPERF" record -q -o '' t.lua
 is "an empty name" "$status" 2
 

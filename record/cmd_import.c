@@ -15,11 +15,12 @@
 #include "record/output.h"
 #include "util/error.h"
 #include "util/options.h"
+#include "util/owner.h"
 #include "util/text.h"
 
 static struct {
 	const char *output;
-	bool quiet;
+	bool force, quiet;
 	uint64_t level;
 } imp;
 
@@ -28,6 +29,7 @@ static const char usage[] = "ljperf import [OPTIONS] FILE";
 static const struct option options[] = {
 	OPT_STRING('o', "output", &imp.output, "FILE", "write to FILE (" DEFAULT_OUTPUT ")"),
 	OPT_U64('z', "compression-level", &imp.level, "N", "level of zstd, 1 to 19"),
+	OPT_BOOL('f', "force", &imp.force, "read a file of another user"),
 	OPT_BOOL('q', "quiet", &imp.quiet, "no line at the end, no warning"),
 	OPT_END(),
 };
@@ -40,9 +42,20 @@ static int fail(const char *name)
 
 static int open_input(const char *name)
 {
-	int fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	int fd, err;
 
-	return fd >= 0 ? fd : err__set(-errno, "%s", strerror(errno));
+	if (strcmp(name, "-") == 0)
+		return STDIN_FILENO;
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return err__set(-errno, "%s", strerror(errno));
+	err = owner__check(fd, imp.force);
+	if (!err)
+		return fd;
+	close(fd);
+	if (err == -EPERM)
+		return err__set(err, "it belongs to another user (use -f to read it all the same)");
+	return err__set(err, "%s", strerror(-err));
 }
 
 static bool same_file(int a, const char *path)

@@ -139,18 +139,6 @@ static bool take_messages(struct collector *c)
 
 /* ---- connections of those who have closed what they inherited ---- */
 
-static void take_connection(struct collector *c)
-{
-	int fd = wire__accept(&c->wire);
-
-	if (fd >= 0 && c->n_conns < MAX_CONNECTIONS) {
-		c->conns[c->n_conns] = fd;
-		c->admitted[c->n_conns++] = false;
-	} else if (fd >= 0) {
-		close(fd);
-	}
-}
-
 /* The last one takes its place. */
 static void drop_connection(struct collector *c, unsigned i)
 {
@@ -158,6 +146,31 @@ static void drop_connection(struct collector *c, unsigned i)
 	c->n_conns--;
 	c->conns[i] = c->conns[c->n_conns];
 	c->admitted[i] = c->admitted[c->n_conns];
+}
+
+/* Those who call and say nothing must not keep others out. */
+static void make_room_for_connection(struct collector *c)
+{
+	unsigned i;
+
+	for (i = 0; i < c->n_conns && c->n_conns == MAX_CONNECTIONS; i++)
+		if (!c->admitted[i])
+			drop_connection(c, i);
+}
+
+static void take_connection(struct collector *c)
+{
+	int fd = wire__accept(&c->wire);
+
+	if (fd < 0)
+		return;
+	make_room_for_connection(c);
+	if (c->n_conns == MAX_CONNECTIONS) {
+		close(fd);
+		return;
+	}
+	c->conns[c->n_conns] = fd;
+	c->admitted[c->n_conns++] = false;
 }
 
 static void read_connection(struct collector *c, unsigned i)

@@ -40,12 +40,40 @@ static int keep_old(const char *path, bool first)
 	return err;
 }
 
+/* In a folder that others write to, a FIFO or a device may be theirs, and have
+ * been put there to get the recording. */
+static int check_special(const char *path, const struct stat *st)
+{
+	if (st->st_uid == 0 || st->st_uid == geteuid())
+		return 0;
+	return err__set(-EPERM, "cannot write '%s': it belongs to another user", path);
+}
+
+/* A regular file has been put away: one that is here now was made since, by
+ * whom is not known. */
+static int open_special(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC), err;
+	struct stat st;
+
+	if (fd < 0)
+		return err__errno(errno, "cannot create '%s'", path);
+	if (fstat(fd, &st) != 0 || S_ISREG(st.st_mode))
+		err = err__errno(EEXIST, "cannot create '%s'", path);
+	else
+		err = check_special(path, &st);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
 static int open_new(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0 && errno == EEXIST)
-		fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+		return open_special(path);
 	return fd >= 0 ? fd : err__errno(errno, "cannot create '%s'", path);
 }
 
@@ -91,11 +119,32 @@ static int check_new(const char *path)
 	return 0;
 }
 
+/* A file is renamed, which takes the right to its folder; in one like /tmp only
+ * who owns it may. */
+static int check_rename(const char *path, const struct stat *st)
+{
+	char *copy = strdup(path), *folder;
+	struct stat dir;
+	int err = 0;
+
+	if (!copy)
+		return err__set(-ENOMEM, "no memory for a file name");
+	folder = dirname(copy);
+	if (access(folder, W_OK | X_OK) != 0 || stat(folder, &dir) != 0)
+		err = err__errno(errno, "cannot create '%s'", path);
+	else if (dir.st_mode & S_ISVTX && geteuid() != 0 && st->st_uid != geteuid() &&
+		 dir.st_uid != geteuid())
+		err = err__set(-EPERM,
+			       "cannot create '%s': the one that is there belongs to "
+			       "another user",
+			       path);
+	free(copy);
+	return err;
+}
+
 int output__check(const char *output)
 {
 	struct stat st;
-	char *copy;
-	int err = 0;
 
 	if (strcmp(output, "-") == 0)
 		return 0;
@@ -105,13 +154,9 @@ int output__check(const char *output)
 		return err__errno(EISDIR, "cannot create '%s'", output);
 	if (S_ISLNK(st.st_mode))
 		return err__set(-ELOOP, "cannot create '%s': it is a symbolic link", output);
+	if (!S_ISREG(st.st_mode) && access(output, W_OK) != 0)
+		return err__errno(errno, "cannot write '%s'", output);
 	if (!S_ISREG(st.st_mode))
-		return access(output, W_OK) ? err__errno(errno, "cannot write '%s'", output) : 0;
-	copy = strdup(output); /* it is renamed, which takes the right to its folder */
-	if (!copy)
-		return err__set(-ENOMEM, "no memory for a file name");
-	if (access(dirname(copy), W_OK | X_OK) != 0)
-		err = err__errno(errno, "cannot create '%s'", output);
-	free(copy);
-	return err;
+		return check_special(output, &st);
+	return check_rename(output, &st);
 }

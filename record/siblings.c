@@ -78,10 +78,25 @@ static int take_header(void *ctx, const struct session_header *h)
 	return -ECANCELED;
 }
 
+/* What comes before a header: then there is none, however long the file is. */
+static int no_symbol(void *ctx, const struct ljm_symbol *sym)
+{
+	(void)ctx, (void)sym;
+	return -ECANCELED;
+}
+
+static int no_event(void *ctx, const struct ljm_event *ev)
+{
+	(void)ctx, (void)ev;
+	return -ECANCELED;
+}
+
 /* False when the file says nothing of a recording, or is not ours. */
 static bool read_owner(int dir, const char *name, struct owner *o)
 {
-	static const struct session_handlers handlers = { .header = take_header };
+	static const struct session_handlers handlers = { .header = take_header,
+							  .symbol = no_symbol,
+							  .event = no_event };
 	struct session_reader *r = NULL;
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;

@@ -239,12 +239,28 @@ int wire__receive(int sock, struct wire_msg *msg)
 	return 1;
 }
 
+/* Everybody can see the name of the socket.  A program of ours can only have
+ * become another user when we are root. */
+static bool may_call(int fd)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0 &&
+	       (geteuid() == 0 || cred.uid == geteuid());
+}
+
 int wire__accept(const struct wire *w)
 {
 	int fd = accept4(w->listener, NULL, NULL, SOCK_CLOEXEC);
 
-	if (fd >= 0)
-		want_credentials(fd);
+	if (fd < 0)
+		return -1;
+	if (!may_call(fd)) {
+		close(fd);
+		return -1;
+	}
+	want_credentials(fd);
 	return fd;
 }
 

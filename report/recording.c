@@ -5,11 +5,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "util/error.h"
+#include "util/owner.h"
 
 /* Where the progress line stands; one recording is read at a time. */
 static struct {
@@ -64,20 +64,14 @@ static int open_error(const char *path)
 	return err__errno(errnum, "cannot open '%s'", path);
 }
 
-/* As perf: what another user wrote may have been made to deceive. */
 static int check_file(int fd, const char *path, bool force)
 {
-	struct stat st;
+	int err = owner__check(fd, force);
 
-	if (fstat(fd, &st))
-		return err__errno(errno, "cannot read '%s'", path);
-	if (S_ISDIR(st.st_mode))
-		return err__errno(EISDIR, "cannot read '%s'", path);
-	if (!force && st.st_uid && st.st_uid != geteuid())
-		return err__set(-EPERM,
-				"'%s' belongs to another user (use -f to read it all the same)",
-				path);
-	return 0;
+	if (err == -EPERM)
+		return err__set(
+			err, "'%s' belongs to another user (use -f to read it all the same)", path);
+	return err ? err__errno(-err, "cannot read '%s'", path) : 0;
 }
 
 static int recording__open(const char *path, bool force)

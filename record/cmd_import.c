@@ -36,7 +36,7 @@ static const struct option options[] = {
 
 static int fail(const char *name)
 {
-	fprintf(stderr, "ljperf: cannot import '%s': %s\n", name, err__msg());
+	err__print("cannot import '%s': %s", name, err__msg());
 	return EXIT_LJPERF;
 }
 

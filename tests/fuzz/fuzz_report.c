@@ -24,11 +24,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 enum { ARGS_MAX = 16, PATH_SIZE = 64 };
 
-enum check { TEXT, JSON, JSON_LINES, MARKDOWN, STREAM, BINARY, ARCHIVE };
+enum check { TEXT, CSV, JSON, JSON_LINES, MARKDOWN, STREAM, BINARY, ARCHIVE };
 
 #define ALL_FIELDS \
 	"overhead,allocated,allocs,reallocs,count,live,blocks,peak,peak-blocks,freed,frees," \
-	"temporary,temporary-blocks,objects,final,copied,lifetime,events,line,symbol,func," \
+	"temporary,temporary-blocks,objects,final,copied,lifetime,events,symbol,func," \
 	"chunk,module,source,trace,vmstate,vm,size"
 
 /* "@" is the recording, "-@" an older one. */
@@ -58,7 +58,7 @@ static const struct row {
 	{ BINARY, { "export", "--format", "pprof", "@" } },
 	{ TEXT, { "export", "--format", "callgrind", "@" } },
 	{ JSON, { "export", "--format", "firefox", "@" } },
-	{ TEXT, { "export", "--format", "csv", "-F", ALL_FIELDS, "@" } },
+	{ CSV, { "export", "--format", "csv", "-F", ALL_FIELDS, "@" } },
 	{ JSON, { "export", "--format", "json", "-F", ALL_FIELDS, "@" } },
 	{ STREAM, { "export", "--format", "ljm", "@" } },
 	{ BINARY, { "export", "--format", "pprof", "--diff", "-@", "@" } },
@@ -125,6 +125,8 @@ static bool is_right(enum check check, const char *p, size_t len)
 	switch (check) {
 	case TEXT:
 		return is_safe_text(p, len);
+	case CSV:
+		return is_safe_text(p, len) && is_csv(p, len);
 	case JSON:
 		return is_safe_text(p, len) && is_json(p, len);
 	case JSON_LINES:

@@ -41,7 +41,9 @@ bool is_safe_text(const char *s, size_t len)
 	size_t i, n;
 
 	for (; len; p += n, len -= n) {
-		n = utf8_len(*p);
+		n = len > 1 && p[0] == '\r' && p[1] == '\n' ? 2 : utf8_len(*p);
+		if (*p == '\r' && n == 2)
+			continue;
 		if (!n || n > len || is_bad_char(p, n))
 			return false;
 		for (i = 1; i < n; i++)
@@ -192,6 +194,45 @@ bool is_json_lines(const char *s, size_t len)
 		nl = memchr(s, '\n', (size_t)(end - s));
 		if (!nl || !is_json(s, (size_t)(nl - s)))
 			return false;
+	}
+	return true;
+}
+
+/* ---- CSV ---- */
+
+/* Behind the field at S, or NULL when it is none. */
+static const char *csv_field(const char *s, const char *end)
+{
+	if (s == end || *s != '"') {
+		while (s < end && *s != ',' && *s != '\r') {
+			if (*s == '"' || *s == '\n')
+				return NULL;
+			s++;
+		}
+		return s;
+	}
+	for (s++; s < end; s++) {
+		if (*s != '"')
+			continue;
+		if (s + 1 == end || s[1] != '"')
+			return s + 1;
+		s++;
+	}
+	return NULL;
+}
+
+bool is_csv(const char *s, size_t len)
+{
+	const char *end = s + len;
+	size_t first = 0, n;
+
+	while (s < end) {
+		for (n = 1; (s = csv_field(s, end)) && s < end && *s == ','; s++)
+			n++;
+		if (!s || end - s < 2 || s[0] != '\r' || s[1] != '\n' || (first && n != first))
+			return false;
+		first = n;
+		s += 2;
 	}
 	return true;
 }

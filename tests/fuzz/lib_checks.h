@@ -7,12 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* UTF-8 without anything that steers a terminal; lines and tabs are allowed. */
+/* UTF-8 without anything that steers a terminal; tabs and ends of lines, also
+ * those of CSV, are allowed. */
 bool is_safe_text(const char *s, size_t len);
 
 /* One JSON value; with LINES one on each line. */
 bool is_json(const char *s, size_t len);
 bool is_json_lines(const char *s, size_t len);
+
+/* Records of RFC 4180, each with as many fields as the first. */
+bool is_csv(const char *s, size_t len);
 
 /* Tables whose rows have as many cells as their heads, no HTML but <code> and
  * numbered characters, and blocks of text that end where they should. */

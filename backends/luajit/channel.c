@@ -63,6 +63,20 @@ static int connect_to(const char *name)
 	return high;
 }
 
+/* The collector has taken nothing for STALL_MS: no VM waits for it any more,
+ * until it takes one. */
+static _Atomic bool stalled;
+
+static bool wait_to_send(int sock)
+{
+	struct pollfd pfd = { .fd = sock, .events = POLLOUT };
+	int n = poll(&pfd, 1, atomic_load(&stalled) ? 0 : STALL_MS);
+
+	if (n == 0)
+		atomic_store(&stalled, true);
+	return n > 0 || (n < 0 && errno == EINTR);
+}
+
 static int send_on(int sock, const void *msg, size_t len, int fd)
 {
 	struct iovec iov = { (void *)(uintptr_t)msg, len };
@@ -71,7 +85,6 @@ static int send_on(int sock, const void *msg, size_t len, int fd)
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control = { 0 };
 	struct msghdr hdr = { .msg_iov = &iov, .msg_iovlen = 1 };
-	struct pollfd pfd = { .fd = sock, .events = POLLOUT };
 	struct cmsghdr *c;
 	ssize_t n;
 
@@ -87,9 +100,11 @@ static int send_on(int sock, const void *msg, size_t len, int fd)
 	/* A ring is worth a wait; a note is not. */
 	do {
 		n = sendmsg(sock, &hdr, MSG_NOSIGNAL | MSG_DONTWAIT);
-	} while (n < 0 &&
-		 (errno == EINTR || (errno == EAGAIN && fd >= 0 && poll(&pfd, 1, STALL_MS) > 0)));
-	return n == (ssize_t)len ? 0 : -errno;
+	} while (n < 0 && (errno == EINTR || (errno == EAGAIN && fd >= 0 && wait_to_send(sock))));
+	if (n != (ssize_t)len)
+		return -errno;
+	atomic_store(&stalled, false);
+	return 0;
 }
 
 static int send_note(int sock, enum agent_msg kind, const char *text)

@@ -207,9 +207,11 @@ static void rotate(struct folder *f)
 
 	if (asprintf(&name, "%s" OLD, f->name) < 0)
 		return;
-	if (read_owner(f->fd, f->name, &now) | read_owner(f->fd, name, &old))
-		read_names(f);
+	read_owner(f->fd, f->name, &now);
+	read_owner(f->fd, name, &old);
 	free(name);
+	if (now.id[0] || old.id[0])
+		read_names(f);
 	for (i = 0; i < f->n; i++)
 		if (ends_with(f->names[i], OLD) && is_sibling(f, f->names[i], old.id, OLD))
 			unlinkat(f->fd, f->names[i], 0);

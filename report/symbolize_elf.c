@@ -16,6 +16,10 @@
 
 #include "util/error.h"
 
+/* Functions inside of each other, and what is around them; few have more than
+ * ten. */
+enum { SCOPES_MAX = 256 };
+
 struct elf_symbols {
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
@@ -229,19 +233,48 @@ static Dwarf_Die *unit_at(struct elf_symbols *es, uint64_t addr, Dwarf_Addr *bia
 	return NULL;
 }
 
-/* The entries around ADDR, from the inside out, in *SCOPES to be freed. */
-static int scopes_at(Dwarf_Die *cu, uint64_t addr, Dwarf_Die **scopes)
+/* Whether functions may be inside of what has no code of its own. */
+static bool is_container(Dwarf_Die *die)
 {
-	Dwarf_Die *around = NULL;
-	int n = dwarf_getscopes(cu, addr, &around);
+	switch (dwarf_tag(die)) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+		return true;
+	default:
+		return false;
+	}
+}
 
-	*scopes = NULL;
-	/* What is behind an inlined function in that list is where it was
-	 * defined; where it was inlined are its parents. */
-	if (n > 0)
-		n = dwarf_getscopes_die(&around[0], scopes);
-	free(around);
-	return n;
+/* The functions that ADDR is in, of which the last is the innermost. */
+struct scopes {
+	uint64_t addr;
+	Dwarf_Die at[SCOPES_MAX];
+	int n;
+};
+
+/* Looks below DIE, by itself: dwarf_getscopes() does not find functions that are
+ * inlined from another unit.  Whether there is code of ADDR. */
+static bool find_scopes(Dwarf_Die *die, struct scopes *s, unsigned depth)
+{
+	bool has_code;
+	Dwarf_Die child;
+	int err;
+
+	if (depth > SCOPES_MAX)
+		return false;
+	for (err = dwarf_child(die, &child); err == 0; err = dwarf_siblingof(&child, &child)) {
+		has_code = dwarf_haspc(&child, s->addr) == 1;
+		if (!has_code && !is_container(&child))
+			continue;
+		if (has_code && is_function(&child) && s->n < SCOPES_MAX)
+			s->at[s->n++] = child;
+		if (find_scopes(&child, s, depth + 1) || has_code)
+			return true;
+	}
+	return false;
 }
 
 /* Where the inlined function DIE of the unit CU was called. */
@@ -268,26 +301,24 @@ struct frames {
 };
 
 /* Tells of the functions of SCOPES.  *DONE: the one that has the code, too. */
-static int frames__put(struct frames *f, Dwarf_Die *scopes, int n, bool *done)
+static int frames__put(struct frames *f, Dwarf_Die *cu, struct scopes *scopes, bool *done)
 {
 	Dwarf_Files *files = NULL;
-	Dwarf_Die cu;
+	Dwarf_Die *die;
 	int i, err = 0;
 
 	*done = false;
-	if (n > 0 &&
-	    (!dwarf_diecu(&scopes[0], &cu, NULL, NULL) || dwarf_getsrcfiles(&cu, &files, NULL)))
+	if (dwarf_getsrcfiles(cu, &files, NULL))
 		files = NULL;
-	for (i = 0; i < n && !err && !*done; i++) {
-		if (!is_function(&scopes[i]))
-			continue;
-		*done = dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine;
-		f->next.func = die_name(&scopes[i]);
+	for (i = scopes->n; i-- > 0 && !err && !*done;) {
+		die = &scopes->at[i];
+		*done = dwarf_tag(die) != DW_TAG_inlined_subroutine;
+		f->next.func = die_name(die);
 		if (!f->next.func)
 			f->next.func = *done && f->symbol ? f->symbol : "?";
 		err = f->fn(f->ctx, &f->next);
 		if (!*done)
-			call_site(&scopes[i], &cu, files, &f->next);
+			call_site(die, cu, files, &f->next);
 	}
 	return err;
 }
@@ -309,18 +340,20 @@ static void line_at(Dwarf_Die *cu, uint64_t addr, struct elf_frame *to)
 int elf_symbols__find(struct elf_symbols *es, uint64_t addr, elf_frame_fn fn, void *ctx)
 {
 	struct frames f = { .fn = fn, .ctx = ctx, .symbol = symbol_at(es, addr) };
-	Dwarf_Die *scopes = NULL, *cu;
+	struct scopes scopes;
+	Dwarf_Die *cu;
 	Dwarf_Addr bias = 0;
 	bool done = false;
-	int n = 0, err;
+	int err = 0;
 
 	cu = unit_at(es, addr, &bias);
 	if (cu) {
 		line_at(cu, addr - bias, &f.next);
-		n = scopes_at(cu, addr - bias, &scopes);
+		scopes.addr = addr - bias;
+		scopes.n = 0;
+		find_scopes(cu, &scopes, 0);
+		err = frames__put(&f, cu, &scopes, &done);
 	}
-	err = frames__put(&f, scopes, n, &done);
-	free(scopes);
 	if (err || done || !f.symbol)
 		return err;
 	f.next.func = f.symbol;

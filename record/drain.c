@@ -178,12 +178,21 @@ static int put_module(struct drain *d)
 		.build_id = text_at(d, d->words[4]),
 		.build_id_len = d->words[5],
 	};
-	int err;
+	bool known = false;
+	int err = 0;
 
 	if (m.end <= m.start)
 		return corrupt(d, "an empty module");
-	err = session_writer__module(d->out, &m);
-	return err || !d->nodes ? err : nodes__module(d->nodes, &m);
+	if (d->nodes)
+		err = nodes__module(d->nodes, &m, d->words[6], &known);
+	return err || known ? err : session_writer__module(d->out, &m);
+}
+
+static int put_unloads(struct drain *d)
+{
+	if (d->nodes)
+		nodes__unloads(d->nodes);
+	return 0;
 }
 
 static int put_stack(struct drain *d)
@@ -216,13 +225,13 @@ static int put_native(struct drain *d)
 					.bound = d->words[5],
 					.stack = text_at(d, 0),
 					.len = d->words[6] };
-	bool unknown;
+	bool ask;
 	int err;
 
 	if (!d->nodes)
 		return corrupt(d, "a native stack that nobody has asked for");
-	err = nodes__native(d->nodes, d->words[0], d->words[1], &sample, &unknown);
-	if (!err && unknown)
+	err = nodes__native(d->nodes, d->words[0], d->words[1], &sample, &ask);
+	if (!err && ask)
 		atomic_fetch_add_explicit(&d->ring->modules_wanted, 1, memory_order_relaxed);
 	return err;
 }
@@ -240,11 +249,12 @@ static const struct ctl_ops {
 	int text1, text2; /* index of the length, -1: no string */
 	int (*put)(struct drain *d);
 } ctl_ops[CTL_MAX] = {
-	[CTL_PROTO] = { 5, 3, 4, put_proto },     [CTL_CFUNC] = { 2, 1, -1, put_cfunc },
-	[CTL_TRACE] = { 6, -1, -1, put_trace },   [CTL_TIME] = { 1, -1, -1, put_time },
-	[CTL_MARK] = { 3, 2, -1, put_mark },      [CTL_STACK] = { 5, -1, -1, put_stack },
-	[CTL_MODULE] = { 6, 4, 5, put_module },   [CTL_LOST] = { 1, -1, -1, put_lost },
-	[CTL_FORGET] = { 1, -1, -1, put_forget }, [CTL_NATIVE] = { 7, 6, -1, put_native },
+	[CTL_PROTO] = { 5, 3, 4, put_proto },       [CTL_CFUNC] = { 2, 1, -1, put_cfunc },
+	[CTL_TRACE] = { 6, -1, -1, put_trace },     [CTL_TIME] = { 1, -1, -1, put_time },
+	[CTL_MARK] = { 3, 2, -1, put_mark },        [CTL_STACK] = { 5, -1, -1, put_stack },
+	[CTL_MODULE] = { 7, 4, 5, put_module },     [CTL_LOST] = { 1, -1, -1, put_lost },
+	[CTL_FORGET] = { 1, -1, -1, put_forget },   [CTL_NATIVE] = { 7, 6, -1, put_native },
+	[CTL_UNLOADS] = { 0, -1, -1, put_unloads },
 };
 
 static int finish_pending(struct drain *d)
@@ -300,10 +310,19 @@ static int text_reserve(struct drain *d, size_t more)
 	return 0;
 }
 
+/* The target may be writing there: then the bytes are any, but no more. */
+static void copy_bytes(const struct drain *d, uint64_t nth, char *to, size_t len)
+{
+	uint64_t at = (d->tail + nth) & d->mask;
+	size_t to_end = (size_t)(d->mask + 1 - at) * 8, n = len < to_end ? len : to_end;
+
+	memcpy(to, d->data + at, n);
+	memcpy(to + n, d->data, len - n);
+}
+
 static int add_string(struct drain *d, unsigned n)
 {
-	uint64_t len, w;
-	size_t i;
+	uint64_t len;
 	int err;
 
 	if (n < 2)
@@ -315,13 +334,10 @@ static int add_string(struct drain *d, unsigned n)
 		return 0; /* its record was dropped */
 	if (len > d->text_want - d->text_len)
 		return corrupt(d, "a string longer than announced");
-	err = text_reserve(d, len + 8);
+	err = text_reserve(d, len);
 	if (err)
 		return err;
-	for (i = 0; i < len; i += 8) {
-		w = peek(d, 2 + i / 8);
-		memcpy(d->text + d->text_len + i, &w, len - i < 8 ? len - i : 8);
-	}
+	copy_bytes(d, 2, d->text + d->text_len, (size_t)len);
 	d->text_len += len;
 	return d->text_len == d->text_want ? finish_pending(d) : 0;
 }

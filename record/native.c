@@ -2,16 +2,13 @@
 #include "record/native.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <time.h>
 
+#include "record/unwind_file.h"
 #include "util/error.h"
 #include "util/hashmap.h"
 
@@ -21,13 +18,23 @@ enum { REG_BP = 6, REG_SP = 7 };
 /* So many places are remembered, then all are looked up anew. */
 #define RULES_MAX 65536
 
+/* A process with more files than this is not believed. */
+#define MODULES_MAX 16384
 #define BUILD_ID_MAX 64
 
+/* Code in no module: the agent is asked to look again, at first at once, then
+ * after twice the time whenever that has brought nothing. */
+#define ASK_FIRST_NS UINT64_C(1000000)
+#define ASK_MOST_NS UINT64_C(1000000000)
+
 struct module {
-	uint64_t start, end, bias;
+	uint64_t start, end, bias, head_sum;
 	char *path;
 	uint8_t build_id[BUILD_ID_MAX];
 	size_t build_id_len;
+	bool stale; /* not told again since something was unloaded */
+	bool opened;
+	struct unwind_file *file; /* once opened; NULL: it cannot be used */
 };
 
 /* How to get from a frame to the one that called it. */
@@ -50,21 +57,25 @@ struct native {
 	pid_t pid;
 	struct module *modules;
 	size_t n_modules, cap_modules;
-	Dwfl *dwfl;
-	bool changed; /* modules were told that libdwfl does not know */
 	struct rule *rules;
 	size_t n_rules, cap_rules;
 	struct hashmap map;
+	uint64_t ask_at, ask_wait; /* ns */
 };
 
 /* ---- modules ---- */
+
+static int no_memory(void)
+{
+	return err__set(-ENOMEM, "no memory for native call stacks");
+}
 
 struct native *native__new(pid_t pid)
 {
 	struct native *n = calloc(1, sizeof(*n));
 
 	if (!n)
-		err__set(-ENOMEM, "no memory for native call stacks");
+		no_memory();
 	else
 		n->pid = pid;
 	return n;
@@ -76,6 +87,12 @@ static void forget_rules(struct native *n)
 	n->n_rules = 0;
 }
 
+static void module__exit(struct module *m)
+{
+	unwind_file__delete(m->file);
+	free(m->path);
+}
+
 void native__delete(struct native *n)
 {
 	size_t i;
@@ -83,151 +100,133 @@ void native__delete(struct native *n)
 	if (!n)
 		return;
 	for (i = 0; i < n->n_modules; i++)
-		free(n->modules[i].path);
+		module__exit(&n->modules[i]);
 	free(n->modules);
 	free(n->rules);
 	hashmap__exit(&n->map);
-	if (n->dwfl)
-		dwfl_end(n->dwfl);
 	free(n);
 }
 
-/* What lies where the new one is was unloaded. */
-static void drop_overlapped(struct native *n, const struct session_module *m)
+static bool overlaps(const struct module *m, const struct session_module *told)
+{
+	return m->start < told->end && told->start < m->end;
+}
+
+static bool is_same(const struct module *m, const struct session_module *told, uint64_t head_sum)
+{
+	return m->start == told->start && m->end == told->end && m->bias == told->bias &&
+	       m->head_sum == head_sum && m->build_id_len == told->build_id_len &&
+	       (!m->build_id_len || !memcmp(m->build_id, told->build_id, m->build_id_len)) &&
+	       strlen(m->path) == told->path_len && !memcmp(m->path, told->path, told->path_len);
+}
+
+/* Leaves out modules: those that TOLD lies over, or, without one, those that
+ * have been stale since the last time. */
+static void drop_modules(struct native *n, const struct session_module *told)
 {
 	size_t i, to = 0;
 
 	for (i = 0; i < n->n_modules; i++) {
-		if (n->modules[i].start < m->end && m->start < n->modules[i].end)
-			free(n->modules[i].path);
+		if (told ? overlaps(&n->modules[i], told) : n->modules[i].stale)
+			module__exit(&n->modules[i]);
 		else
 			n->modules[to++] = n->modules[i];
 	}
 	n->n_modules = to;
 }
 
-static int no_memory(void)
+void native__unloads(struct native *n)
 {
-	return err__set(-ENOMEM, "no memory for native call stacks");
+	size_t i;
+
+	drop_modules(n, NULL);
+	for (i = 0; i < n->n_modules; i++)
+		n->modules[i].stale = true;
+	forget_rules(n);
 }
 
-int native__module(struct native *n, const struct session_module *m)
+static int add_module(struct native *n, const struct session_module *told, uint64_t head_sum)
 {
-	struct module *to;
+	struct module *m;
 
-	drop_overlapped(n, m);
 	if (n->n_modules == n->cap_modules) {
 		size_t cap = n->cap_modules ? n->cap_modules * 2 : 32;
 
-		to = realloc(n->modules, cap * sizeof(*to));
-		if (!to)
+		m = realloc(n->modules, cap * sizeof(*m));
+		if (!m)
 			return no_memory();
-		n->modules = to;
+		n->modules = m;
 		n->cap_modules = cap;
 	}
-	to = &n->modules[n->n_modules];
-	*to = (struct module){ .start = m->start, .end = m->end, .bias = m->bias };
-	to->path = strndup(m->path, m->path_len);
-	if (!to->path)
+	m = &n->modules[n->n_modules];
+	*m = (struct module){
+		.start = told->start, .end = told->end, .bias = told->bias, .head_sum = head_sum
+	};
+	m->path = strndup(told->path, told->path_len);
+	if (!m->path)
 		return no_memory();
-	if (m->build_id_len && m->build_id_len <= sizeof(to->build_id)) {
-		memcpy(to->build_id, m->build_id, m->build_id_len);
-		to->build_id_len = m->build_id_len;
-	}
+	m->build_id_len = told->build_id_len;
+	if (m->build_id_len)
+		memcpy(m->build_id, told->build_id, m->build_id_len);
 	n->n_modules++;
-	n->changed = true;
-	forget_rules(n);
 	return 0;
 }
 
-static const struct module *module_at(const struct native *n, uint64_t pc)
+int native__module(struct native *n, const struct session_module *told, uint64_t head_sum,
+		   bool *known)
+{
+	size_t i;
+
+	for (i = 0; i < n->n_modules && !is_same(&n->modules[i], told, head_sum); i++)
+		;
+	*known = i < n->n_modules;
+	if (*known) {
+		n->modules[i].stale = false;
+		return 0;
+	}
+	drop_modules(n, told);
+	forget_rules(n);
+	n->ask_at = n->ask_wait = 0;
+	if (n->n_modules >= MODULES_MAX || told->path_len >= PATH_MAX ||
+	    told->build_id_len > BUILD_ID_MAX)
+		return 0; /* its code is unknown */
+	return add_module(n, told, head_sum);
+}
+
+static struct module *module_at(const struct native *n, uint64_t pc)
 {
 	size_t i;
 
 	for (i = 0; i < n->n_modules; i++)
-		if (pc >= n->modules[i].start && pc < n->modules[i].end)
+		if (pc >= n->modules[i].start && pc < n->modules[i].end && !n->modules[i].stale)
 			return &n->modules[i];
 	return NULL;
 }
 
-/* ---- libdwfl ---- */
-
-static int no_debuginfo(Dwfl_Module *mod, void **user, const char *name, Dwarf_Addr base,
-			const char *file, const char *link, GElf_Word crc, char **to)
+static struct unwind_file *file_of(struct native *n, struct module *m)
 {
-	(void)mod, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)to;
-	return -1; /* what is loaded has its unwind tables in itself */
+	struct unwind_want want = { m->path, m->build_id, m->build_id_len, m->head_sum };
+
+	if (!m->opened)
+		m->file = unwind_file__open(n->pid, &want);
+	m->opened = true;
+	return m->file;
 }
 
-static int no_elf(Dwfl_Module *mod, void **user, const char *name, Dwarf_Addr base, char **file,
-		  Elf **elf)
+static bool is_to_be_asked(struct native *n)
 {
-	(void)mod, (void)user, (void)name, (void)base, (void)file, (void)elf;
-	return -1; /* files are given when they are reported */
-}
+	struct timespec ts;
+	uint64_t now;
 
-static const Dwfl_Callbacks callbacks = { .find_elf = no_elf, .find_debuginfo = no_debuginfo };
-
-/* The file as the process sees it, while it runs; never a device or a FIFO. */
-static int open_module(const struct native *n, const struct module *m)
-{
-	char path[PATH_MAX + 64];
-	struct stat st;
-	int fd = -1;
-
-	if (m->path[0] != '/')
-		return -1;
-	if (snprintf(path, sizeof(path), "/proc/%d/root%s", (int)n->pid, m->path) <
-	    (int)sizeof(path))
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-/* The file may have been replaced since it was loaded. */
-static bool is_same_file(Dwfl_Module *mod, const struct module *m)
-{
-	const unsigned char *id;
-	GElf_Addr at;
-	int len = dwfl_module_build_id(mod, &id, &at);
-
-	return len == (int)m->build_id_len && (len <= 0 || !memcmp(id, m->build_id, (size_t)len));
-}
-
-static Dwfl_Module *report(struct native *n, const struct module *m)
-{
-	int fd = open_module(n, m);
-	Dwfl_Module *mod;
-
-	if (fd < 0)
-		return NULL;
-	mod = dwfl_report_elf(n->dwfl, m->path, m->path, fd, m->bias, true);
-	if (!mod)
-		close(fd);
-	return mod;
-}
-
-/* All modules anew: libdwfl does not take a file twice. */
-static int report_all(struct native *n)
-{
-	size_t i;
-
-	if (n->dwfl)
-		dwfl_end(n->dwfl);
-	n->dwfl = dwfl_begin(&callbacks);
-	if (!n->dwfl)
-		return no_memory();
-	n->changed = false;
-	dwfl_report_begin(n->dwfl);
-	for (i = 0; i < n->n_modules; i++)
-		report(n, &n->modules[i]);
-	dwfl_report_end(n->dwfl, NULL, NULL);
-	return 0;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	if (now < n->ask_at)
+		return false;
+	n->ask_wait = n->ask_wait ? n->ask_wait * 2 : ASK_FIRST_NS;
+	if (n->ask_wait > ASK_MOST_NS)
+		n->ask_wait = ASK_MOST_NS;
+	n->ask_at = now + n->ask_wait;
+	return true;
 }
 
 /* ---- rules ---- */
@@ -305,31 +304,19 @@ static void frame_rule(Dwarf_Frame *frame, struct rule *r)
 	r->usable = cfa_rule(frame, r);
 }
 
-static bool is_api(Dwfl_Module *mod, uint64_t pc)
-{
-	GElf_Off off;
-	GElf_Sym sym;
-	const char *name = dwfl_module_addrinfo(mod, pc, &off, &sym, NULL, NULL, NULL);
-
-	return name && off < sym.st_size &&
-	       (!strncmp(name, "lua_", 4) || !strncmp(name, "luaL_", 5));
-}
-
 static void make_rule(struct native *n, struct rule *r)
 {
-	const struct module *m = module_at(n, r->pc);
-	Dwfl_Module *mod = m ? dwfl_addrmodule(n->dwfl, r->pc) : NULL;
-	Dwarf_Frame *frame = NULL;
-	Dwarf_CFI *cfi;
-	Dwarf_Addr bias;
+	struct module *m = module_at(n, r->pc);
+	struct unwind_file *file = m ? file_of(n, m) : NULL;
+	Dwarf_Frame *frame;
 
 	r->unknown = !m;
 	r->module = m ? m->start : 0;
-	if (!mod || !is_same_file(mod, m))
+	if (!file)
 		return;
-	r->api = is_api(mod, r->pc);
-	cfi = dwfl_module_eh_cfi(mod, &bias);
-	if (!cfi || dwarf_cfi_addrframe(cfi, r->pc - bias, &frame) != 0)
+	r->api = unwind_file__is_api(file, r->pc - m->bias);
+	frame = unwind_file__frame(file, r->pc - m->bias);
+	if (!frame)
 		return;
 	frame_rule(frame, r);
 	free(frame);
@@ -346,8 +333,6 @@ static const struct rule *rule_of(struct native *n, uint64_t pc)
 	     id = hashmap__next(&n->map, hash, &pos))
 		if (n->rules[id].pc == pc)
 			return &n->rules[id];
-	if (n->changed && report_all(n))
-		return NULL;
 	if (n->n_rules >= RULES_MAX)
 		forget_rules(n);
 	if (n->n_rules == n->cap_rules) {
@@ -438,16 +423,17 @@ int native__walk(struct native *n, const struct native_sample *sample, struct na
 	uint64_t cfa = 0;
 
 	f->n = 0;
-	f->whole = f->unknown_code = false;
+	f->whole = f->ask = false;
 	for (;;) {
 		r = rule_of(n, w.pc);
 		if (!r)
 			return no_memory();
 		if (w.sp == sample->sp)
 			t.agent = r->module;
-		f->unknown_code = r->unknown;
-		if (r->unknown)
+		if (r->unknown) {
+			f->ask = is_to_be_asked(n);
 			return 0;
+		}
 		if (r->usable && !frame_address(&w, r, &cfa))
 			return 0;
 		if (r->usable && sample->bound && cfa > sample->bound)

@@ -34,9 +34,12 @@ static inline bool native__is_supported(void)
 struct native *native__new(pid_t pid);
 void native__delete(struct native *n); /* NULL is fine */
 
-/* A module of the process; it takes the place of what it overlaps.  0 or
- * -ENOMEM with err__msg(). */
-int native__module(struct native *n, const struct session_module *m);
+/* A module of the process; it takes the place of what it overlaps.  HEAD_SUM as
+ * in ring.h.  *KNOWN when it was told before.  0 or -ENOMEM with err__msg(). */
+int native__module(struct native *n, const struct session_module *m, uint64_t head_sum,
+		   bool *known);
+/* Of the modules only those told from here on are still there. */
+void native__unloads(struct native *n);
 
 /* What the agent has seen of a thread. */
 struct native_sample {
@@ -52,7 +55,7 @@ struct native_frames {
 	uint64_t at[NATIVE_FRAMES];
 	size_t n;
 	bool whole; /* none are missing at the outer end */
-	bool unknown_code; /* it ended in code that lies in no module told */
+	bool ask; /* it ended in code that lies in no module: there may be more */
 };
 
 /* 0 or -ENOMEM with err__msg(). */

@@ -175,22 +175,31 @@ int nodes__forget(struct nodes *ns, uint64_t last)
 	return 0;
 }
 
-int nodes__module(struct nodes *ns, const struct session_module *m)
+int nodes__module(struct nodes *ns, const struct session_module *m, uint64_t head_sum, bool *known)
 {
+	int err = native__module(ns->native, m, head_sum, known);
+
+	if (*known)
+		return err;
 	/* What an address means may be another thing from here on. */
 	hashmap__clear(&ns->map);
 	ns->n_known = 0;
-	return native__module(ns->native, m);
+	return err;
+}
+
+void nodes__unloads(struct nodes *ns)
+{
+	native__unloads(ns->native);
 }
 
 int nodes__native(struct nodes *ns, uint64_t node, uint64_t block,
-		  const struct native_sample *sample, bool *unknown)
+		  const struct native_sample *sample, bool *ask)
 {
 	uint64_t id;
 	size_t i;
 	int err = native__walk(ns->native, sample, &ns->frames);
 
-	*unknown = ns->frames.unknown_code;
+	*ask = ns->frames.ask;
 	if (!err)
 		err = number_of(ns, node, &id);
 	/* A C function that has left the VM's stack is not met on the other. */

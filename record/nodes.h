@@ -19,12 +19,13 @@ void nodes__delete(struct nodes *ns); /* NULL is fine */
 int nodes__stack(struct nodes *ns, const struct session_stack *node);
 /* Those up to LAST do not come up again, but in the stack in work. */
 int nodes__forget(struct nodes *ns, uint64_t last);
-/* A module of the process, which has been told to the file. */
-int nodes__module(struct nodes *ns, const struct session_module *m);
-/* What was seen of the thread that makes BLOCK, at the agent's NODE; *UNKNOWN
- * when it has come to code that lies in no module told. */
+/* As native__module() and native__unloads(). */
+int nodes__module(struct nodes *ns, const struct session_module *m, uint64_t head_sum, bool *known);
+void nodes__unloads(struct nodes *ns);
+/* What was seen of the thread that makes BLOCK, at the agent's NODE; *ASK when
+ * there may be modules that were not told. */
 int nodes__native(struct nodes *ns, uint64_t node, uint64_t block,
-		  const struct native_sample *sample, bool *unknown);
+		  const struct native_sample *sample, bool *ask);
 /* Events were dropped: what was seen may have been of one of them. */
 void nodes__lost(struct nodes *ns);
 

@@ -27,6 +27,7 @@
 
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define RING_MAGIC 0x676e69726d6a6cULL /* "ljmring" */
@@ -77,12 +78,15 @@ enum ring_ctl {
 	CTL_LOST, /* events dropped before this */
 	CTL_CFUNC, /* addr, name length; string: what Lua code calls it */
 	CTL_STACK, /* node, parent, source, addr, line or number */
-	CTL_MODULE, /* start, end, file offset, bias, path length, build id length; strings */
+	/* Start, end, file offset, bias, path length, build id length, sum of its
+	 * first page where it has no build id (0: not known); strings. */
+	CTL_MODULE,
 	CTL_FORGET, /* last node: it and those before it do not come up again */
 	/* Of the event of a block that follows: node, block, program counter, stack
 	 * pointer, frame register, stack pointer of the VM that called (0: none),
 	 * length; string: the stack from its pointer up. */
 	CTL_NATIVE,
+	CTL_UNLOADS, /* modules may have gone; those that have not are told once more */
 	CTL_MAX,
 };
 
@@ -95,6 +99,17 @@ static inline uint64_t ring_word0(unsigned type, unsigned source, unsigned part,
 				  uint64_t size)
 {
 	return type | source << 3 | part << 6 | num << 10 | size << 32;
+}
+
+/* FNV-1a of a module's first page; never 0. */
+static inline uint64_t ring_head_sum(const uint8_t *head, size_t len)
+{
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		sum = (sum ^ head[i]) * UINT64_C(0x100000001b3);
+	return sum ? sum : 1;
 }
 
 static inline unsigned ring_type(uint64_t w)

@@ -120,6 +120,70 @@ START_TEST(state_of_no_luajit_is_refused)
 }
 END_TEST
 
+/* ---- C frames ---- */
+
+/* What an allocator sees while a C function loads a chunk: the VM has a frame of
+ * its own for that, and the function's is the one below. */
+static struct {
+	lua_Alloc alloc;
+	void *ud;
+	lua_State *L;
+	const uint8_t *own; /* frame of the C function, NULL: it does not run */
+	unsigned inside, wrong;
+} frames;
+
+static void *look_at_frames(void *ud, void *ptr, size_t osize, size_t nsize)
+{
+	(void)ud;
+	if (frames.own) {
+		frames.inside += lj_cframe(&lay, frames.L) != frames.own;
+		frames.wrong += lj_function_cframe(&lay, frames.L) != frames.own;
+	}
+	return frames.alloc(frames.ud, ptr, osize, nsize);
+}
+
+static int c_load(lua_State *L)
+{
+	int depth = (int)lua_tointeger(L, 1), i;
+
+	for (i = 0; i < depth; i++)
+		lua_pushinteger(L, i);
+	frames.L = L;
+	frames.own = lj_cframe(&lay, L);
+	ck_assert_int_eq(luaL_loadstring(L, "local a, b = {}, function() end"), 0);
+	lua_createtable(L, 5, 5);
+	frames.own = NULL;
+	return 0;
+}
+
+static int c_load_outside(lua_State *L)
+{
+	return lua_cpcall(L, c_load, NULL);
+}
+
+START_TEST(frame_of_c_function)
+{
+	lua_State *L = luaL_newstate();
+
+	probe();
+	ck_assert(lay.has_cframe_chain);
+	luaL_openlibs(L);
+	lua_register(L, "load_at", c_load);
+	lua_register(L, "load_outside", c_load_outside);
+	frames.alloc = lua_getallocf(L, &frames.ud);
+	lua_setallocf(L, look_at_frames, NULL);
+	ck_assert_int_eq(luaL_loadstring(L, "for i = 0, 40, 10 do load_at(i) end\n"
+					    "load_outside() coroutine.wrap(load_at)(3)\n"
+					    "string.gsub('x', 'x', load_outside)") ||
+				 lua_pcall(L, 0, 0, 0),
+			 0);
+	lua_setallocf(L, frames.alloc, frames.ud);
+	ck_assert_uint_ge(frames.inside, 8 * 4); /* eight chunks, each some objects */
+	ck_assert_uint_eq(frames.wrong, 0);
+	lua_close(L);
+}
+END_TEST
+
 /* ---- names ---- */
 
 /* Every function of the libraries that is no Lua function: its number leads
@@ -237,6 +301,7 @@ int main(void)
 	tcase_add_test(tc, fast_and_slow_path_agree);
 	tcase_add_test(tc, wrong_layout_is_noticed);
 	tcase_add_test(tc, state_of_no_luajit_is_refused);
+	tcase_add_test(tc, frame_of_c_function);
 	tcase_add_test(tc, library_functions_have_their_names);
 	tcase_add_test(tc, module_functions_are_found);
 	suite_add_tcase(s, tc);

@@ -13,29 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-struct mapping {
-	uint64_t start, end, offset;
-	uint64_t head; /* where the file's first bytes are mapped, 0: nowhere */
-	char path[4096];
-	size_t path_len;
-	bool readable, executable;
-};
-
-/* The head of a file's mappings, which follow each other but for zero-filled
- * data: the last one before with offset 0. */
-struct mapping_head {
-	uint64_t start, path;
-};
-
 /* ---- /proc/self/maps ---- */
 
-struct line_reader {
-	int fd;
-	char buf[2048];
-	size_t at, len;
-};
-
-static int next_byte(struct line_reader *r)
+static int next_byte(struct maps_reader *r)
 {
 	if (r->at == r->len) {
 		ssize_t n = read(r->fd, r->buf, sizeof(r->buf));
@@ -49,7 +29,7 @@ static int next_byte(struct line_reader *r)
 }
 
 /* Reads a hexadecimal number and the byte after it. */
-static uint64_t next_hex(struct line_reader *r, int *stop)
+static uint64_t next_hex(struct maps_reader *r, int *stop)
 {
 	uint64_t v = 0;
 	int c;
@@ -67,7 +47,7 @@ static uint64_t next_hex(struct line_reader *r, int *stop)
 	return v;
 }
 
-static int skip_field(struct line_reader *r)
+static int skip_field(struct maps_reader *r)
 {
 	int c;
 
@@ -77,77 +57,73 @@ static int skip_field(struct line_reader *r)
 	return c;
 }
 
+/* A file's mappings follow each other, but for zero-filled data: its head is
+ * the last one before with offset 0. */
+static void find_head(struct maps_reader *r)
+{
+	uint64_t hash = r->path_len;
+	size_t i;
+
+	for (i = 0; i < r->path_len; i++)
+		hash = hash * 31 + (unsigned char)r->path[i];
+	if (r->offset == 0 && r->path_len && r->readable) {
+		r->head_start = r->start;
+		r->head_path = hash;
+	}
+	r->head = r->head_start && hash == r->head_path ? r->head_start : 0;
+}
+
 /* One line: start-end perms offset dev inode path. */
-static bool next_mapping(struct line_reader *r, struct mapping *m)
+static bool next_mapping(struct maps_reader *r)
 {
 	int c;
 
-	m->start = next_hex(r, &c);
+	r->start = next_hex(r, &c);
 	if (c != '-')
 		return false;
-	m->end = next_hex(r, &c);
-	m->readable = next_byte(r) == 'r';
+	r->end = next_hex(r, &c);
+	r->readable = next_byte(r) == 'r';
 	next_byte(r);
-	m->executable = next_byte(r) == 'x';
+	r->executable = next_byte(r) == 'x';
 	skip_field(r); /* shared or private */
-	m->offset = next_hex(r, &c);
+	r->offset = next_hex(r, &c);
 	skip_field(r); /* device */
 	c = skip_field(r); /* inode */
 	while (c == ' ')
 		c = next_byte(r);
-	for (m->path_len = 0; c >= 0 && c != '\n'; c = next_byte(r))
-		if (m->path_len < sizeof(m->path))
-			m->path[m->path_len++] = (char)c;
+	for (r->path_len = 0; c >= 0 && c != '\n'; c = next_byte(r))
+		if (r->path_len < sizeof(r->path))
+			r->path[r->path_len++] = (char)c;
+	find_head(r);
 	return c == '\n';
 }
 
-static uint64_t hash_path(const struct mapping *m)
+static bool open_maps(struct maps_reader *r)
 {
-	uint64_t hash = m->path_len;
-	size_t i;
-
-	for (i = 0; i < m->path_len; i++)
-		hash = hash * 31 + (unsigned char)m->path[i];
-	return hash;
+	r->fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	r->at = r->len = 0;
+	r->head_start = r->head_path = 0;
+	return r->fd >= 0;
 }
 
-static void find_head(struct mapping_head *head, struct mapping *m)
+/* Leaves the mapping of ADDR in R. */
+static bool find_mapping(struct maps_reader *r, uint64_t addr)
 {
-	if (m->offset == 0 && m->path_len && m->readable) {
-		head->start = m->start;
-		head->path = hash_path(m);
-	}
-	m->head = head->start && hash_path(m) == head->path ? head->start : 0;
-}
-
-static struct line_reader open_maps(void)
-{
-	return (struct line_reader){ .fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC) };
-}
-
-static bool find_mapping(uint64_t addr, struct mapping *m)
-{
-	struct line_reader r = open_maps();
-	struct mapping_head head = { 0 };
 	bool found = false;
 
-	if (r.fd < 0)
+	if (!open_maps(r))
 		return false;
-	while (!found && next_mapping(&r, m)) {
-		find_head(&head, m);
-		found = addr >= m->start && addr < m->end;
-	}
-	close(r.fd);
+	while (!found && next_mapping(r))
+		found = addr >= r->start && addr < r->end;
+	close(r->fd);
 	return found;
 }
 
-bool modules__mapping(uint64_t addr, struct module_range *range)
+bool modules__mapping(struct agent_vm *vm, uint64_t addr, struct module_range *range)
 {
-	struct mapping m;
-
-	if (!find_mapping(addr, &m))
+	if (!find_mapping(&vm->maps, addr))
 		return false;
-	*range = (struct module_range){ m.start, m.end };
+	*range = (struct module_range){ vm->maps.start, vm->maps.end };
 	return true;
 }
 
@@ -184,7 +160,7 @@ static void find_note(const uint8_t *at, uint64_t len, struct elf_facts *facts)
 
 /* HEAD is the first page of a loaded file: its headers lie there, because the
  * dynamic loader needs them too.  Everything is checked against that page. */
-static bool read_elf(const uint8_t *head, const struct mapping *m, struct elf_facts *facts)
+static bool read_elf(const uint8_t *head, uint64_t head_at, struct elf_facts *facts)
 {
 	ElfW(Ehdr) eh;
 	ElfW(Phdr) ph;
@@ -199,7 +175,7 @@ static bool read_elf(const uint8_t *head, const struct mapping *m, struct elf_fa
 	for (i = 0; i < eh.e_phnum; i++) {
 		memcpy(&ph, head + eh.e_phoff + i * sizeof(ph), sizeof(ph));
 		if (ph.p_type == PT_LOAD && !biased) {
-			facts->bias = m->head - (ph.p_vaddr - ph.p_offset);
+			facts->bias = head_at - (ph.p_vaddr - ph.p_offset);
 			biased = true;
 		}
 	}
@@ -214,22 +190,49 @@ static bool read_elf(const uint8_t *head, const struct mapping *m, struct elf_fa
 
 /* ---- the stream ---- */
 
-/* A file may be unmapped at any time, unless a function of it runs. */
-static bool put_module(struct agent_vm *vm, const struct mapping *m)
+/* The file's first page: while one of its functions runs it cannot go away, but
+ * others may be unmapped at any time. */
+static bool read_head(struct agent_vm *vm, bool runs)
 {
-	struct elf_facts facts = { .bias = m->start - m->offset };
-	uint64_t words[6];
+	const void *head = (const void *)(uintptr_t)vm->maps.head;
 
-	if (m->head &&
-	    lj_read(vm->module_head, (const void *)(uintptr_t)m->head, sizeof(vm->module_head)))
-		read_elf(vm->module_head, m, &facts);
+	if (!head)
+		return false;
+	if (!runs)
+		return lj_read(vm->module_head, head, sizeof(vm->module_head));
+	memcpy(vm->module_head, head, sizeof(vm->module_head));
+	return true;
+}
+
+/* The collector is to be told that files may have gone, before others come. */
+static bool tell_unloads(struct agent_vm *vm)
+{
+	if (!vm->native || !vm->native->unloads_untold)
+		return true;
+	vm->native->unloads_untold = !producer__ctl(&vm->out, CTL_UNLOADS, NULL, 0);
+	return !vm->native->unloads_untold;
+}
+
+/* The mapping in work. */
+static bool put_module(struct agent_vm *vm, bool runs)
+{
+	const struct maps_reader *m = &vm->maps;
+	struct elf_facts facts = { .bias = m->start - m->offset };
+	bool has_head = read_head(vm, runs);
+	uint64_t words[7];
+
+	if (has_head)
+		read_elf(vm->module_head, m->head, &facts);
 	words[0] = m->start;
 	words[1] = m->end;
 	words[2] = m->offset;
 	words[3] = facts.bias;
 	words[4] = m->path_len;
 	words[5] = facts.build_id_len;
-	return producer__ctl(&vm->out, CTL_MODULE, words, 6) &&
+	words[6] = has_head && !facts.build_id_len
+			   ? ring_head_sum(vm->module_head, sizeof(vm->module_head))
+			   : 0;
+	return tell_unloads(vm) && producer__ctl(&vm->out, CTL_MODULE, words, 7) &&
 	       producer__string(&vm->out, m->path, m->path_len) &&
 	       producer__string(&vm->out, (const char *)facts.build_id, facts.build_id_len);
 }
@@ -245,27 +248,23 @@ static bool is_told(const struct agent_vm *vm, uint64_t addr)
 }
 
 /* When the table is full the oldest is told once more if it comes up again. */
-static void remember(struct agent_vm *vm, const struct mapping *m)
+static void remember(struct agent_vm *vm, uint64_t start, uint64_t end)
 {
-	struct module_range *range = &vm->modules[vm->n_modules++ % MAX_MODULES];
-
-	range->start = m->start;
-	range->end = m->end;
+	vm->modules[vm->n_modules++ % MAX_MODULES] = (struct module_range){ start, end };
 }
 
+/* Of a C function that runs. */
 static bool tell_module(struct agent_vm *vm, uint64_t addr)
 {
-	struct mapping m;
-
 	if (is_told(vm, addr))
 		return true;
-	if (!find_mapping(addr, &m)) {
-		m.start = addr; /* in no file: not looked for again */
-		m.end = addr + 1;
-	} else if (!put_module(vm, &m)) {
-		return false;
+	if (!find_mapping(&vm->maps, addr)) {
+		remember(vm, addr, addr + 1); /* in no file: not looked for again */
+		return true;
 	}
-	remember(vm, &m);
+	if (!put_module(vm, true))
+		return false;
+	remember(vm, vm->maps.start, vm->maps.end);
 	if (vm->native)
 		vm->native->modules_told = false; /* others came with it */
 	return true;
@@ -273,22 +272,19 @@ static bool tell_module(struct agent_vm *vm, uint64_t addr)
 
 bool modules__tell_all(struct agent_vm *vm)
 {
-	struct line_reader r = open_maps();
-	struct mapping_head head = { 0 };
-	struct mapping m;
+	struct maps_reader *m = &vm->maps;
 	bool ok = true;
 
-	if (r.fd < 0)
+	if (!open_maps(m))
 		return true; /* frames in what is not known are left out */
-	while (ok && next_mapping(&r, &m)) {
-		find_head(&head, &m);
-		if (!m.executable || m.path[0] != '/' || !m.path_len || is_told(vm, m.start))
+	while (ok && next_mapping(m)) {
+		if (!m->executable || !m->path_len || m->path[0] != '/' || is_told(vm, m->start))
 			continue;
-		ok = put_module(vm, &m);
+		ok = put_module(vm, false);
 		if (ok)
-			remember(vm, &m);
+			remember(vm, m->start, m->end);
 	}
-	close(r.fd);
+	close(m->fd);
 	return ok;
 }
 
@@ -316,8 +312,10 @@ void modules__forget_unloaded(struct agent_vm *vm)
 		return;
 	vm->unloads_seen = unloads;
 	vm->n_modules = 0;
-	if (vm->native)
+	if (vm->native) {
 		vm->native->modules_told = false;
+		vm->native->unloads_untold = true;
+	}
 	vm->last_cfunc = NULL;
 	if (vm->stacks)
 		stacks__empty(vm->stacks);

@@ -11,10 +11,18 @@
 #define NATIVE_PIECE_MAX (64u << 10) /* bytes of the stack; frames beyond are left out */
 #define NATIVE_STACKS 8 /* mappings with stacks that are remembered */
 
+/* A mapping with a stack in it, and the thread that it was seen in. */
+struct native_stack {
+	struct module_range range;
+	uint64_t thread;
+};
+
 struct native {
-	struct module_range stacks[NATIVE_STACKS];
+	struct native_stack stacks[NATIVE_STACKS];
 	unsigned n_stacks;
 	bool modules_told; /* all code that was mapped when it was last looked at */
+	uint32_t loads_seen; /* by then */
+	bool unloads_untold; /* the collector takes unloaded files for loaded */
 	uint32_t modules_wanted; /* the collector's wish that was fulfilled last */
 	char piece[NATIVE_PIECE_MAX];
 };

@@ -221,22 +221,27 @@ bool producer__ctl(struct producer *p, enum ring_ctl kind, const uint64_t *words
 	return true;
 }
 
+/* LEN bytes in whole words, the last one filled up with zeros. */
+static void put_bytes(struct producer *p, const char *s, size_t len)
+{
+	uint64_t words = (len + 7) / 8, at = p->head & p->mask;
+	size_t to_end = (size_t)(p->mask + 1 - at) * 8, n = len < to_end ? len : to_end;
+
+	p->data[(p->head + words - 1) & p->mask] = 0;
+	memcpy(p->data + at, s, n);
+	memcpy(p->data, s + n, len - n);
+	p->head += words;
+}
+
 static bool string_part(struct producer *p, const char *s, size_t len)
 {
-	unsigned words = (unsigned)(len + 7) / 8, i;
-	uint64_t w;
+	unsigned words = (unsigned)(len + 7) / 8;
 
 	if (!producer__room(p, words + 2))
 		return false;
 	producer__put(p, ring_word0(RING_CTL, 0, 0, CTL_STRING, words + 1));
 	producer__put(p, len);
-	for (i = 0; i < words; i++) {
-		size_t left = len - i * 8;
-
-		w = 0;
-		memcpy(&w, s + i * 8, left < 8 ? left : 8);
-		producer__put(p, w);
-	}
+	put_bytes(p, s, len);
 	producer__publish(p);
 	return true;
 }

@@ -17,6 +17,22 @@ struct module_range {
 	uint64_t start, end;
 };
 
+/* /proc/self/maps being read.  Kept here, because the stack of a thread that
+ * allocates may be small. */
+struct maps_reader {
+	int fd;
+	size_t at, len;
+	uint64_t head_start, head_path; /* the last file's first bytes seen */
+
+	/* The mapping in work. */
+	uint64_t start, end, offset;
+	uint64_t head; /* where the file's first bytes are mapped, 0: nowhere */
+	bool readable, executable;
+	size_t path_len;
+	char path[4096];
+	char buf[2048];
+};
+
 struct agent_vm {
 	/* Read on every event. */
 	struct lj_layout lay;
@@ -54,6 +70,7 @@ struct agent_vm {
 	struct agent_hello hello;
 	struct module_range modules[MAX_MODULES];
 	unsigned n_modules;
+	struct maps_reader maps;
 	uint8_t module_head[4096]; /* of the file being told */
 	uint64_t cfuncs[1 << CFUNC_BITS]; /* address and number of those told */
 	struct known known;
@@ -62,8 +79,8 @@ struct agent_vm {
 /* hook.c */
 void *agent_hook(void *ud, void *ptr, size_t osize, size_t nsize);
 
-/* unload.c: counts the calls of dlclose() in this process. */
-extern _Atomic uint32_t agent_unloads;
+/* loads.c: counts the calls of dlopen() and of dlclose() in this process. */
+extern _Atomic uint32_t agent_loads, agent_unloads;
 
 /* describe.c: each makes sure that the stream has told of its argument; false
  * when that had to be dropped. */
@@ -77,7 +94,7 @@ bool describe_cfunc(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid);
 /* The same file, for native.c: the mapping that ADDR lies in, false when there
  * is none; tells of every file with code that is mapped and was not told, false
  * when some had to be dropped; and forgets what a dlclose() may have changed. */
-bool modules__mapping(uint64_t addr, struct module_range *range);
+bool modules__mapping(struct agent_vm *vm, uint64_t addr, struct module_range *range);
 bool modules__tell_all(struct agent_vm *vm);
 void modules__forget_unloaded(struct agent_vm *vm);
 

@@ -120,17 +120,18 @@ static int do_native(struct nodes *ns, const struct step *s, uint64_t last)
 					.stack = stack,
 					.len = s->len & ~(size_t)7 };
 	uint64_t node = last ? s->arg % (last + 1) : 0;
-	bool unknown;
+	bool ask;
 	int err;
 
 	fill_stack(s, stack);
-	err = nodes__native(ns, node, s->arg, &sample, &unknown);
+	err = nodes__native(ns, node, s->arg, &sample, &ask);
 	return err ? err : (int)(nodes__of_event(ns, node, s->arg) == UINT64_MAX);
 }
 
 static int do_module(struct nodes *ns, const struct step *s)
 {
 	struct session_module m = modules[s->arg % n_modules];
+	bool known;
 
 	if (s->len > 2) { /* a file of the program's choice, somewhere */
 		m.path = (const char *)s->bytes;
@@ -138,14 +139,14 @@ static int do_module(struct nodes *ns, const struct step *s)
 		m.start += (uint64_t)s->bytes[0] << 8;
 		m.end += (uint64_t)s->bytes[1] << 8;
 	}
-	return m.end > m.start ? nodes__module(ns, &m) : 0;
+	return m.end > m.start ? nodes__module(ns, &m, s->len & 1 ? s->arg : 0, &known) : 0;
 }
 
 static int do_step(struct nodes *ns, const struct step *s, uint64_t *last)
 {
 	struct session_stack node = { .loc = { .source = LJM_SRC_LUA, .addr = s->arg, .num = 1 } };
 
-	switch (s->what % 6) {
+	switch (s->what % 7) {
 	case 0:
 		node.id = ++*last;
 		node.parent = s->arg % node.id;
@@ -157,6 +158,9 @@ static int do_step(struct nodes *ns, const struct step *s, uint64_t *last)
 	case 3:
 		nodes__lost(ns);
 		return 0;
+	case 4:
+		nodes__unloads(ns);
+		return 0;
 	default:
 		return do_native(ns, s, *last);
 	}
@@ -167,10 +171,11 @@ static int run(struct nodes *ns, const uint8_t *data, size_t size)
 	uint64_t last = 0;
 	struct step s;
 	size_t i;
+	bool known;
 	int err = 0;
 
 	for (i = 0; i < n_modules && !err; i++)
-		err = nodes__module(ns, &modules[i]);
+		err = nodes__module(ns, &modules[i], 0, &known);
 	while (!err && size >= 6) {
 		s.what = data[0];
 		memcpy(&s.arg, data + 1, 4);

@@ -9,8 +9,9 @@
  *
  * The addresses are where calls return to, from the caller of the function that
  * allocates outwards to the C function FUNCTION ("-": nothing was running), and
- * are those of the file.
+ * are those of their file.
  */
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <lauxlib.h>
 #include <link.h>
@@ -29,15 +30,14 @@
 #define END_OF_CALL __asm__ volatile("" ::: "memory")
 
 static int number = 1000;
-static uintptr_t base;
 static FILE *notes;
 
-/* The program is the first that is told. */
-static int program_base(struct dl_phdr_info *info, size_t size, void *data)
+static unsigned long in_file(void *at)
 {
-	(void)size, (void)data;
-	base = info->dlpi_addr;
-	return 1;
+	struct link_map *map;
+	Dl_info info;
+
+	return dladdr1(at, &info, (void **)&map, RTLD_DL_LINKMAP) ? (uintptr_t)at - map->l_addr : 0;
 }
 
 /* The frames from the caller of leaf() on, OUTER of them in all. */
@@ -48,7 +48,7 @@ static APART void note(const char *function, int outer)
 
 	fprintf(notes, "stack %d %s", number, function);
 	for (i = 2; i < n && i < 2 + outer; i++)
-		fprintf(notes, " %#lx", (unsigned long)((uintptr_t)at[i] - base));
+		fprintf(notes, " %#lx", in_file(at[i]));
 	fputc('\n', notes);
 }
 
@@ -132,6 +132,58 @@ static int in_protected_call(lua_State *L)
 	return luaL_error(L, "on purpose");
 }
 
+/* Between the C function and what allocates are frames of the VM, which has made
+ * one of its own to load a chunk. */
+struct source {
+	const char *text;
+	int frames; /* from the C function outwards */
+};
+
+static APART int count_frames(void)
+{
+	void *at[FRAMES];
+
+	return backtrace(at, FRAMES) - 1;
+}
+
+static const char *read_source(lua_State *L, void *ud, size_t *size)
+{
+	struct source *source = ud;
+	const char *text = source->text;
+
+	leaf(L, "loads", count_frames() - source->frames + 1);
+	source->text = NULL;
+	*size = text ? strlen(text) : 0;
+	return text;
+}
+
+static APART int load(lua_State *L, struct source *source)
+{
+	int status = lua_load(L, read_source, source, "=read");
+
+	END_OF_CALL;
+	return status;
+}
+
+static int loads(lua_State *L)
+{
+	struct source source = { "local t = {} return t", count_frames() };
+
+	if (load(L, &source) || lua_pcall(L, 0, 0, 0))
+		return lua_error(L);
+	END_OF_CALL;
+	return 0;
+}
+
+/* The same in a function that no Lua code has called. */
+static int loads_protected(lua_State *L)
+{
+	if (lua_cpcall(L, loads, NULL))
+		return lua_error(L);
+	END_OF_CALL;
+	return 0;
+}
+
 /* Another stack than the one the VM has called on. */
 static ucontext_t back, fiber;
 static lua_State *fiber_state;
@@ -177,6 +229,8 @@ static const luaL_Reg functions[] = { { "plain", plain },
 				      { "huge", huge },
 				      { "through", through },
 				      { "in_protected_call", in_protected_call },
+				      { "loads", loads },
+				      { "loads_protected", loads_protected },
 				      { "elsewhere", elsewhere },
 				      { NULL, NULL } };
 
@@ -187,7 +241,6 @@ int main(int argc, char **argv)
 
 	if (argc < 3 || !L || !(notes = fopen(argv[1], "w")))
 		return 2;
-	dl_iterate_phdr(program_base, NULL);
 	luaL_openlibs(L);
 	luaL_register(L, "host", functions);
 	lua_pop(L, 1);

@@ -26,6 +26,8 @@ struct lj_layout {
 	/* C frame of the interpreter, from L->cframe without its two flag bits */
 	uint32_t cframe_pc;
 	bool has_cframe_pc; /* else the API tells the line: slower, never wrong */
+	uint32_t cframe_prev, cframe_nres; /* the one before, with flag bits; results */
+	bool has_cframe_chain; /* both were found */
 
 	/* global state */
 	uint32_t g_alloc; /* the pair allocf, allocd */

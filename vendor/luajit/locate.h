@@ -84,6 +84,17 @@ static inline uint8_t *lj_cframe(const struct lj_layout *lay, lua_State *L)
 	return LJ_PTR(lj_u64(L, lay->l_cframe) & ~UINT64_C(3));
 }
 
+/* The C frame of the VM that has called the C function on top of L's stack: those
+ * inside of it that have no frame on the Lua stack are passed over. */
+static inline const uint8_t *lj_function_cframe(const struct lj_layout *lay, lua_State *L)
+{
+	const uint8_t *frame = lj_cframe(lay, L);
+
+	while (frame && (int32_t)lj_u32(frame, lay->cframe_nres) < 0)
+		frame = LJ_PTR(lj_u64(frame, lay->cframe_prev) & ~UINT64_C(3));
+	return frame;
+}
+
 /* Whether L has neither yielded nor failed. */
 static inline bool lj_can_run(const struct lj_layout *lay, lua_State *L)
 {

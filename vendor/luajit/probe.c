@@ -241,8 +241,8 @@ static int open_libraries(struct probe *p)
 static int find_all(struct probe *p)
 {
 	if (open_libraries(p) || find_global(p) || probe_state__find(p) || probe_objects__find(p) ||
-	    probe_tables__find(p) || probe_watch__run(p) || probe_traces__find(p) ||
-	    selftest__run(p))
+	    probe_tables__find(p) || probe_watch__run(p) || probe_frames__find(p) ||
+	    probe_traces__find(p) || selftest__run(p))
 		return -1;
 	lj_builtins__collect(p->names, p->lay, p->api, p->L);
 	return 0;

@@ -29,6 +29,7 @@ enum watch {
 	WATCH_GC, /* frees of the collector */
 	WATCH_CO, /* allocations of Lua code in a coroutine */
 	WATCH_TRACE, /* of compiled code */
+	WATCH_FRAMES, /* of a chunk that a C function loads */
 	WATCH_TEST, /* self-test */
 };
 
@@ -74,6 +75,12 @@ struct probe {
 	bool pc_ok[PROBE_L_WORDS][PROBE_CF_WORDS];
 	uint64_t last_pc[PROBE_L_WORDS][PROBE_CF_WORDS];
 
+	/* Candidates for what leads to the C frame before, by word of a C frame,
+	 * and for its count of results, by half of a word. */
+	const uint8_t *outer; /* C frame of the function that loads a chunk */
+	int32_t nres; /* what its own have in that place */
+	bool prev_ok[PROBE_CF_WORDS], nres_ok[2 * PROBE_CF_WORDS];
+
 	const uint8_t *trace_pt[PROBE_TRACES + 1]; /* prototypes of the loops */
 	struct selftest *test;
 };
@@ -107,6 +114,8 @@ int probe_traces__find(struct probe *p); /* probe_objects.c */
 int probe_watch__run(struct probe *p); /* probe_watch.c */
 void probe_watch__alloc(struct probe *p);
 void probe_watch__free(struct probe *p);
+int probe_frames__find(struct probe *p); /* probe_frames.c */
+void probe_frames__alloc(struct probe *p);
 int selftest__run(struct probe *p); /* selftest.c */
 void selftest__alloc(struct probe *p);
 void selftest__free(struct probe *p);

@@ -112,6 +112,9 @@ void probe_watch__alloc(struct probe *p)
 	case WATCH_TEST:
 		selftest__alloc(p);
 		break;
+	case WATCH_FRAMES: /* counts those that it can use */
+		probe_frames__alloc(p);
+		return;
 	case WATCH_NOTHING:
 	case WATCH_GC:
 		return;

@@ -38,7 +38,8 @@ uint64_t hash__mem(const void *p, size_t n)
 		h = hash__mix(h ^ w, hash_seed[1]);
 	}
 	w = 0;
-	memcpy(&w, s, n);
+	if (n) /* of an empty string there may be no address */
+		memcpy(&w, s, n);
 	h = hash__mix(h ^ w, hash_seed[1]);
 	return hash__mix(h, hash_seed[0]);
 }

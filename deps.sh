@@ -1,9 +1,24 @@
 #!/bin/sh
 # deps.sh - installs what building and testing ljperf needs and this machine
 # lacks.  With apt it installs; elsewhere it prints the names of the packages.
-# Run by hand, and by .ci/run.  The libraries stand in vendor/*.mk.
+# Run by hand, and by .ci/run with --developer: then also what the gates need
+# that are not "make check".  The libraries stand in vendor/*.mk.
 set -eu
 cd "$(dirname "$0")"
+
+usage()
+{
+	echo "Usage: ./deps.sh [--developer]"
+	exit "$1"
+}
+
+developer=
+case "$#${1:-}" in
+0) ;;
+1--developer) developer=yes ;;
+1-h | 1--help) usage 0 ;;
+*) usage 2 >&2 ;;
+esac
 
 # COMMAND DEBIAN ARCH ALPINE: the programs that the build and the tests run.
 tools='
@@ -19,6 +34,13 @@ man man-db man-db mandoc
 eu-addr2line elfutils elfutils elfutils
 callgrind_annotate valgrind valgrind valgrind
 pgrep procps procps-ng procps
+'
+
+# COMMAND DEBIAN: what --developer adds.
+developer_tools='
+clang clang
+clang-format clang-format
+codespell codespell
 '
 
 # COMMAND DEBIAN: programs that some tests record; without one they are skipped.
@@ -60,12 +82,28 @@ have_libc_headers()
 	[ -e /usr/include/stdlib.h ]
 }
 
+# Sanitizers and libFuzzer are no part of the package of clang.
+have_clang_runtime()
+{
+	[ -e "$(clang -print-resource-dir 2>/dev/null)/lib/linux/libclang_rt.fuzzer-$(uname -m).a" ]
+}
+
+# missing_tools LIST: the packages of the commands that are not there.
+missing_tools()
+{
+	echo "$1" | while read -r command debian _; do
+		[ -z "$command" ] || command -v "$command" >/dev/null 2>&1 || echo "$debian"
+	done
+}
+
 missing_debian()
 {
 	have_libc_headers || echo libc6-dev
-	echo "$tools" | while read -r command debian _; do
-		[ -z "$command" ] || command -v "$command" >/dev/null 2>&1 || echo "$debian"
-	done
+	missing_tools "$tools"
+	if [ -n "$developer" ]; then
+		missing_tools "$developer_tools"
+		have_clang_runtime || echo libclang-rt-dev
+	fi
 	for mk in vendor/*.mk; do
 		have_library "$mk" || field "$mk" DEBIAN
 	done
@@ -138,6 +176,8 @@ print_names()
 	echo "openSUSE: zypper install gcc make pkgconf protobuf-c zstd python3 mandoc man elfutils valgrind luajit" $pkgconfig
 	echo "Arch:     pacman -S --needed" $arch
 	echo "Alpine:   apk add" $alpine musl-dev
+	[ -z "$developer" ] ||
+		echo "and clang with its sanitizers and libFuzzer, clang-format of LLVM 14, codespell"
 }
 
 if command -v apt-get >/dev/null 2>&1; then

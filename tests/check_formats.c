@@ -59,11 +59,12 @@ enum { N_ULEB_ROWS = sizeof(uleb_rows) / sizeof(*uleb_rows) };
 static void check_uleb(const struct uleb_row *row, size_t padding)
 {
 	uint8_t *p = malloc(row->len + padding);
-	struct cursor c = cursor__of(p, row->len + padding);
+	struct cursor c;
 	uint64_t v;
 
 	memcpy(p, row->bytes, row->len);
 	memset(p + row->len, 0xff, padding);
+	c = cursor__of(p, row->len + padding);
 	v = cursor__uleb(&c);
 	ck_assert_int_eq(c.status, row->status);
 	ck_assert_uint_eq(v, row->value);

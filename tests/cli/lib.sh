@@ -83,6 +83,13 @@ have()
 	command -v "$1" >/dev/null 2>&1
 }
 
+# sanitized: ljperf is built with sanitizers; its agent enters only programs that
+# are, too, and none of those that are installed.
+sanitized()
+{
+	"$LJPERF" version --build-options | grep '^sanitizer: ' | grep -qv ' none$'
+}
+
 finish()
 {
 	[ "$bad" -eq 0 ]

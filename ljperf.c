@@ -20,6 +20,7 @@
 #include "util/error.h"
 #include "util/manpage.h"
 #include "util/options.h"
+#include "util/strbuf.h"
 
 static const struct command commands[] = {
 	{ "record", cmd_record, "run a program and record what its Lua VM allocates" },
@@ -209,6 +210,16 @@ static int run(int argc, const char **argv)
 	return cmd->run(argc - 1, argv + 1);
 }
 
+/* Whoever forgot to look at a string that had no room: what was printed is not
+ * the whole. */
+static int check_texts(int status)
+{
+	if (!strbuf__any_failed() || status == EXIT_LJPERF)
+		return status;
+	fprintf(stderr, "ljperf: out of memory for a text\n");
+	return EXIT_LJPERF;
+}
+
 static bool reader_is_gone(void)
 {
 	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -236,5 +247,5 @@ static int close_stdout(int status)
 
 int main(int argc, char **argv)
 {
-	return close_stdout(run(argc, (const char **)argv));
+	return close_stdout(check_texts(run(argc, (const char **)argv)));
 }

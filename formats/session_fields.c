@@ -94,6 +94,8 @@ static void put_number(struct bytes *b, uint64_t v)
 
 static void put_index(struct bytes *b, const struct session_footer_more *f)
 {
+	if (f->index)
+		b->failed |= f->index->failed;
 	if (!f->index || !f->index->len)
 		return;
 	bytes__put_uleb(b, f->index->len);

@@ -32,6 +32,11 @@ struct packing {
 	char buf[COPY_BYTES];
 };
 
+static int packing__no_memory(void)
+{
+	return err__set(-ENOMEM, "out of memory for the archive");
+}
+
 /* ---- what the recording names ---- */
 
 static int packing__module(void *ctx, const struct session_module *m)
@@ -52,12 +57,13 @@ static int packing__error(struct packing *p)
 	return err__set(-EIO, "cannot write the archive: %s", why ? why : "unknown error");
 }
 
-/* False when NAME is in the archive already. */
-static bool packing__claim(struct packing *p, const char *name)
+/* 1, or 0 when NAME is in the archive already. */
+static int packing__claim(struct packing *p, const char *name)
 {
 	size_t before = p->packed.n;
+	uint32_t id = strpool__intern(&p->packed, name, strlen(name));
 
-	return strpool__intern(&p->packed, name, strlen(name)) == before;
+	return id == STR_NONE ? packing__no_memory() : id == before;
 }
 
 /* As many bytes as the entry says: a file that shrinks meanwhile ends in zeros,
@@ -90,7 +96,7 @@ static int packing__put(struct packing *p, const char *name, int fd, const char 
 	int err = 0;
 
 	if (!e)
-		return err__set(-ENOMEM, "out of memory for the archive");
+		return packing__no_memory();
 	if (fstat(fd, &st)) {
 		err = err__errno(errno, "cannot read '%s'", name);
 	} else {
@@ -112,7 +118,9 @@ static int packing__put(struct packing *p, const char *name, int fd, const char 
 
 static int packing__put_once(struct packing *p, const char *name, int fd, const char *link)
 {
-	return packing__claim(p, name) ? packing__put(p, name, fd, link) : 0;
+	int claimed = packing__claim(p, name);
+
+	return claimed > 0 ? packing__put(p, name, fd, link) : claimed;
 }
 
 /* ---- modules ---- */
@@ -165,10 +173,10 @@ static int packing__put_debug(struct packing *p, const struct symbol_file *file,
 {
 	struct symbol_file debug;
 	char *name;
-	int err;
+	int err = id->len ? find_debug(p, file, path, id, &debug) : -ENOENT;
 
-	if (!id->len || find_debug(p, file, path, id, &debug))
-		return 0;
+	if (err)
+		return err == -ENOMEM ? packing__no_memory() : 0;
 	name = build_id__path(id, ".debug");
 	err = name ? packing__put_once(p, name, debug.fd, NULL)
 		   : err__set(-ENOMEM, "no memory for a file name");
@@ -206,7 +214,10 @@ static int packing__put_module(struct packing *p, const struct module *m)
 	if (!path->len || path->s[0] != '/')
 		return 0;
 	build_id__set(&id, bytes->s, bytes->len);
-	if (symbol_files__find(&p->files, path->s, path->len, &id, &file)) {
+	err = symbol_files__find(&p->files, path->s, path->len, &id, &file);
+	if (err == -ENOMEM)
+		return packing__no_memory();
+	if (err) {
 		packing__warn(p, path->s);
 		return 0;
 	}
@@ -221,7 +232,7 @@ static int packing__open(struct packing *p, int fd)
 {
 	p->tar = archive_write_new();
 	if (!p->tar)
-		return err__set(-ENOMEM, "out of memory for the archive");
+		return packing__no_memory();
 	if (archive_write_add_filter_zstd(p->tar) < ARCHIVE_WARN ||
 	    archive_write_set_format_pax_restricted(p->tar) < ARCHIVE_WARN ||
 	    archive_write_set_bytes_in_last_block(p->tar, 1) < ARCHIVE_WARN ||
@@ -274,7 +285,7 @@ int archive__write(int fd, const char *input, bool force, const struct archive_o
 
 	if (!p || symbol_files__init(&p->files, o->symfs, o->debug_dir)) {
 		free(p);
-		return err__set(-ENOMEM, "out of memory for the archive");
+		return packing__no_memory();
 	}
 	p->quiet = o->quiet;
 	elf_version(EV_CURRENT);

@@ -330,7 +330,7 @@ static int diff__compare(struct diff *d)
 /* The exit status, or negative with err__msg(). */
 static int diff__run(struct diff *d, int n, const char **paths, const struct diff_limit *limit)
 {
-	int err = diff__add_sides(d, n, paths), damaged;
+	int err = diff__add_sides(d, n, paths), damaged, grown = 0;
 
 	err = err ? err : diff__read(d, opt.force);
 	if (err)
@@ -341,7 +341,9 @@ static int diff__run(struct diff *d, int n, const char **paths, const struct dif
 		return err;
 	if (damaged && !opt.force)
 		return EXIT_LJPERF;
-	return limit->set && diff_limit__check(d, limit, opt.each) ? EXIT_GROWN : EXIT_SUCCESS;
+	if (limit->set)
+		grown = diff_limit__check(d, limit, opt.each);
+	return grown > 0 ? EXIT_GROWN : grown;
 }
 
 int cmd_diff(int argc, const char **argv)

@@ -188,20 +188,18 @@ static bool limit__check_total(const struct diff *d, const struct diff_limit *l,
 	return true;
 }
 
-bool diff_limit__check(const struct diff *d, const struct diff_limit *l, bool each)
+int diff_limit__check(const struct diff *d, const struct diff_limit *l, bool each)
 {
 	struct grown *grown = malloc((d->n_rows + 1) * sizeof(*grown));
 	struct strbuf out = STRBUF_INIT;
-	bool exceeded = false;
+	int exceeded = 0;
 	size_t side;
 
 	for (side = 1; grown && side < d->n_sides; side++)
 		exceeded |=
 			(each ? limit__check_rows : limit__check_total)(d, l, side, grown, &out);
-	if (!grown || out.failed) {
-		fprintf(stderr, "ljperf: out of memory for the check of the limit\n");
-		exceeded = true; /* a check that did not happen has not passed */
-	}
+	if (!grown || out.failed) /* a check that did not happen has not passed */
+		exceeded = err__set(-ENOMEM, "out of memory for the check of the limit");
 	fwrite(strbuf__str(&out), 1, out.len, stderr);
 	strbuf__exit(&out);
 	free(grown);

@@ -14,9 +14,9 @@ struct diff_limit {
 
 /* 0 or -EINVAL with err__msg().  BYTES: K, M, G are powers of 1024. */
 int diff_limit__parse(struct diff_limit *l, const char *text, bool bytes);
-/* Whether something grew by more: the total of a side, or with EACH a row.
- * Says so on stderr, and names the rows. */
-bool diff_limit__check(const struct diff *d, const struct diff_limit *l, bool each);
+/* 1 when something grew by more, the total of a side, or with EACH a row, else
+ * 0; or -ENOMEM with err__msg().  Says so on stderr, and names the rows. */
+int diff_limit__check(const struct diff *d, const struct diff_limit *l, bool each);
 
 /* Each appends to OUT, may flush it, and returns 0 or -ENOMEM with err__msg(). */
 int diff_view__table(const struct diff *d, const struct term *t, struct strbuf *out);

@@ -362,6 +362,9 @@ static int export__write(struct export *e)
 	err = err ? err : export__open(e, e->out.name);
 	err = err ? err : e->o->ops->write(e);
 	err = err ? err : export__flush(e, true);
+	/* Also in a string that was no more than a name. */
+	if (!err && strbuf__any_failed())
+		err = export__no_memory();
 	if (!err)
 		warn_stacks(e);
 	if (e->a)

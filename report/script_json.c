@@ -55,6 +55,7 @@ static void put_lua(struct json *j, const struct symtab *st, const struct site *
 
 		json__put_text(j, "func", func->s, func->len);
 	}
+	j->out->failed |= text.failed;
 	strbuf__exit(&text);
 }
 
@@ -139,6 +140,7 @@ static void json__site(const struct symtab *st, uint32_t site, unsigned fields, 
 	}
 	if (fields & SCRIPT_DETAIL)
 		put_detail(j, st, s);
+	out->failed |= text.failed;
 	strbuf__exit(&text);
 }
 
@@ -201,6 +203,7 @@ static void json__frame(const struct symtab *st, uint32_t site, struct strbuf *o
 	if (frame__line(st, site))
 		json__put_num(j, "line", frame__line(st, site));
 	json__close(j, '}');
+	out->failed |= text.failed;
 	strbuf__exit(&text);
 }
 

@@ -258,10 +258,24 @@ static int try_build_id(const struct symbol_files *f, const struct build_id *id,
 	if (!id->len)
 		return err;
 	name = build_id__path(id, suffix);
-	for (i = 0; err && name && i < f->n_dirs; i++)
+	if (!name)
+		return -ENOMEM;
+	for (i = 0; err && i < f->n_dirs; i++)
 		err = try_path(join(f->dirs[i], "/", name), id, out);
 	free(name);
 	return err;
+}
+
+/* ERR is why the file at the path is not the right one, which stands when none
+ * is found here either. */
+static int try_build_ids(const struct symbol_files *f, const struct build_id *want, int err,
+			 struct symbol_file *out)
+{
+	int found = try_build_id(f, want, "", out);
+
+	if (found && found != -ENOMEM)
+		found = try_build_id(f, want, ".debug", out);
+	return found && found != -ENOMEM ? err : found;
 }
 
 int symbol_files__find(const struct symbol_files *f, const char *path, size_t len,
@@ -272,25 +286,24 @@ int symbol_files__find(const struct symbol_files *f, const char *path, size_t le
 	*out = (struct symbol_file){ -1, NULL };
 	if (len && path[0] == '/' && !memchr(path, '\0', len))
 		err = try_names(f, path, len, want, out);
-	if (!err || !try_build_id(f, want, "", out) || !try_build_id(f, want, ".debug", out))
-		return 0;
-	return err__set(err, "%s", reason(err));
+	if (err && err != -ENOMEM)
+		err = try_build_ids(f, want, err, out);
+	return err ? err__set(err, "%s", reason(err)) : 0;
 }
 
 /* ---- its separate debug file ---- */
 
 static bool same_crc(int fd, uint32_t crc)
 {
-	char *buf = malloc(READ_BYTES);
+	char buf[READ_BYTES];
 	uint32_t got = 0;
 	off_t at = 0;
 	ssize_t n = -1;
 
-	while (buf && (n = pread(fd, buf, READ_BYTES, at)) > 0) {
+	while ((n = pread(fd, buf, READ_BYTES, at)) > 0) {
 		got = crc32__add(got, buf, (size_t)n);
 		at += n;
 	}
-	free(buf);
 	return !n && got == crc;
 }
 
@@ -343,12 +356,14 @@ int symbol_files__find_debug(const struct symbol_files *f, const char *of, const
 			     const struct build_id *want, const char *link, uint32_t crc,
 			     struct symbol_file *out)
 {
-	*out = (struct symbol_file){ -1, NULL };
-	if (!try_build_id(f, want, ".debug", out)) {
-		if (!same_file(out->fd, of))
-			return 0;
+	int err = try_build_id(f, want, ".debug", out);
+
+	if (err == -ENOMEM)
+		return err;
+	if (!err && !same_file(out->fd, of))
+		return 0;
+	if (!err)
 		symbol_file__close(out);
-	}
 	if (!link || !*link)
 		return -ENOENT;
 	/* The name in a link is one of a folder, unless a build id vouches for it. */

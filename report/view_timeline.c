@@ -86,6 +86,7 @@ static void put_margin(struct chart *c, const struct strbuf *text)
 	strbuf__addch_n(c->out, ' ', text->len < MARGIN - 2 ? MARGIN - 2 - text->len : 0);
 	strbuf__addmem(c->out, text->buf, text->len);
 	strbuf__addch(c->out, ' ');
+	c->out->failed |= text->failed;
 }
 
 static void put_size(struct chart *c, u128 size)
@@ -174,6 +175,7 @@ static void chart__put_axis(struct chart *c)
 	strbuf__addch_n(c->out, ' ', first.len + last.len < c->n ? c->n - first.len - last.len : 1);
 	strbuf__addmem(c->out, last.buf, last.len);
 	strbuf__addch(c->out, '\n');
+	c->out->failed |= first.failed || last.failed;
 	strbuf__exit(&first);
 	strbuf__exit(&last);
 }

@@ -7,6 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static bool any_failed;
+
+bool strbuf__any_failed(void)
+{
+	return any_failed;
+}
+
 void strbuf__exit(struct strbuf *sb)
 {
 	free(sb->buf);
@@ -33,7 +40,7 @@ bool strbuf__grow(struct strbuf *sb, size_t n)
 	sb->cap = cap;
 	return true;
 fail:
-	sb->failed = true;
+	sb->failed = any_failed = true;
 	return false;
 }
 

@@ -22,6 +22,10 @@ struct strbuf {
 		NULL, 0, 0, false \
 	}
 
+/* Whether any string ever ran out of memory: for main(), so that a text in which
+ * one was cut never passes for the whole. */
+bool strbuf__any_failed(void);
+
 void strbuf__exit(struct strbuf *sb); /* frees; SB is empty and usable afterwards */
 
 /* Makes room for N more bytes and a NUL; false when there is no memory. */

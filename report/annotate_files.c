@@ -304,7 +304,8 @@ void annotate__exit(struct annotate *an)
 
 /* Reads the source from FOLDER/NAME; FOLDER may be empty.  -ENOENT when it is
  * not there. */
-static int file__try(struct annotate_file *f, const char *folder, const char *name)
+static int file__try(const struct annotate *an, struct annotate_file *f, const char *folder,
+		     const char *name)
 {
 	struct strbuf path = STRBUF_INIT;
 	int err = -ENOMEM;
@@ -318,6 +319,8 @@ static int file__try(struct annotate_file *f, const char *folder, const char *na
 		err = source__read(&f->source, strbuf__str(&path));
 	if (!err)
 		f->path = strdup(strbuf__str(&path));
+	else if (err != -ENOENT && err != -ENOTDIR && err != -ENOMEM && !an->o->view.quiet)
+		err__print("warning: cannot read '%s': %s", strbuf__str(&path), strerror(-err));
 	strbuf__exit(&path);
 	if (err == -ENOMEM || (!err && !f->path))
 		return annotate__no_memory();
@@ -332,17 +335,18 @@ static int file__search(const struct annotate *an, struct annotate_file *f, cons
 	size_t i;
 
 	if (an->o->source_dir) {
-		err = file__try(f, an->o->source_dir, name);
-		return err == -ENOENT && slash ? file__try(f, an->o->source_dir, slash + 1) : err;
+		err = file__try(an, f, an->o->source_dir, name);
+		return err == -ENOENT && slash ? file__try(an, f, an->o->source_dir, slash + 1)
+					       : err;
 	}
 	if (*name == '/')
-		return file__try(f, "", name);
+		return file__try(an, f, "", name);
 	for (i = 0; i < an->a->n_sessions && err == -ENOENT; i++) {
 		cwd = an->a->sessions[i].cwd;
 		if (cwd && *cwd)
-			err = file__try(f, cwd, name);
+			err = file__try(an, f, cwd, name);
 	}
-	return err == -ENOENT ? file__try(f, "", name) : err;
+	return err == -ENOENT ? file__try(an, f, "", name) : err;
 }
 
 static void annotate__check_age(struct annotate *an, const struct annotate_file *f)

@@ -53,8 +53,10 @@ static int packing__module(void *ctx, const struct session_module *m)
 static int packing__error(struct packing *p)
 {
 	const char *why = archive_error_string(p->tar);
+	int code = archive_errno(p->tar);
 
-	return err__set(-EIO, "cannot write the archive: %s", why ? why : "unknown error");
+	return err__set(code == EPIPE ? -EPIPE : -EIO, "cannot write the archive: %s",
+			why ? why : "unknown error");
 }
 
 /* 1, or 0 when NAME is in the archive already. */

@@ -107,8 +107,10 @@ static int archive__run(const char *input)
 	char *output;
 	int err;
 
-	if (opt.output && !strcmp(opt.output, "-"))
-		return archive__write(STDOUT_FILENO, input, opt.force, &opt.archive);
+	if (opt.output && !strcmp(opt.output, "-")) {
+		err = archive__write(STDOUT_FILENO, input, opt.force, &opt.archive);
+		return err == -EPIPE ? 0 : err; /* a reader that has seen enough */
+	}
 	output = opt.output ? strdup(opt.output) : default_output(input);
 	if (!output)
 		return err__set(-ENOMEM, "no memory for a file name");

@@ -98,8 +98,11 @@ static int source__read_fd(struct source *s, int fd)
 int source__read(struct source *s, const char *path)
 {
 	/* Names come from recordings: a pipe must not hang us. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
+	int fd, err;
 
+	do {
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	} while (fd < 0 && errno == EINTR); /* a disk of the network */
 	if (fd < 0)
 		return -errno;
 	err = source__read_fd(s, fd);

@@ -27,11 +27,16 @@ struct unwind_file {
 
 /* ---- opening ---- */
 
+/* Looks before it opens, because the opening of a device may do anything; and
+ * again after, because it may have changed. */
 static int open_regular(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
+	int fd;
 
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		return -1;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
 		close(fd);
 		return -1;

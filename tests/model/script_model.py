@@ -8,8 +8,12 @@
       The lines are the events of the recording, one for one, as an independent
       reader reads them, and add up to the same.  --no-labels does not compare
       the names of places, which a session file can tell better.
+  script_model.py symbols RECORDING <LINES
+      The lines of --show-symbols are the symbols of the recording, each where it
+      stands; as text, too.
 """
 import json
+import re
 import sys
 
 import labels
@@ -103,13 +107,64 @@ def against(path, f, with_labels):
     return None
 
 
+def right_symbols(stream):
+    """What a line has to say: event before it, source, address or number, line, name."""
+    n = 0
+    for tag, item in stream.items:
+        if tag == "event":
+            n += 1
+            continue
+        line = item.line - 2 ** 64 if item.line >= 2 ** 63 else item.line
+        yield (n, item.kind, item.num if item.kind == "trace" else item.addr,
+               item.addr if item.kind == "trace" else 0, 0 if item.kind == "c" else line,
+               b"" if item.kind == "trace" else item.name)
+
+
+TEXT_SYMBOL = re.compile(
+    r" *(\d+) +(?:[\d.]+ +)?symbol +(?:(lua) +0x([0-9a-f]+) (.*):(-?\d+)|(c) +0x([0-9a-f]+) (.*)|"
+    r"(trace) +TRACE \[(\d+)\] 0x([0-9a-f]+) (\d+))$")
+
+
+def read_symbol(line):
+    """The same of a line; names as text are those that need no escape, or None."""
+    if not line.startswith("{"):
+        m = TEXT_SYMBOL.match(line.rstrip("\n"))
+        if not m:
+            return None if " symbol  " not in line else line
+        plain = lambda x: x.encode() if re.fullmatch(r"[ -\[\]-~]*", x) else None
+        if m[2]:
+            return int(m[1]), "lua", int(m[3], 16), 0, int(m[5]), plain(m[4])
+        if m[6]:
+            return int(m[1]), "c", int(m[7], 16), 0, 0, plain(m[8])
+        return int(m[1]), "trace", int(m[10]), int(m[11], 16), int(m[12]), b""
+    obj = json.loads(line)
+    if obj["event"] != "symbol":
+        return None
+    trace = obj["source"] == "trace"
+    return (obj["n"], obj["source"], obj["trace"] if trace else number(obj["addr"]),
+            number(obj.get("proto_addr", 0)), obj.get("line", 0),
+            b"" if trace else obj["name"].encode("utf-8", "surrogateescape"))
+
+
+def symbols(path, f):
+    got = [x for x in map(read_symbol, f) if x]
+    want = list(right_symbols(ljm_stream.read_stream(ljm_stream.load(path))))
+    for i, (a, b) in enumerate(zip(got, want)):
+        if a[:5] != b[:5] or a[5] not in (None, b[5]):
+            return "symbol %d: %r instead of %r" % (i + 1, a, b)
+    return None if len(got) == len(want) and got else "%d symbols instead of %d" % (len(got), len(want))
+
+
 def main():
     if sys.argv[1:] == ["totals"]:
         totals(sys.stdin)
         return
-    if len(sys.argv) < 3 or sys.argv[1] != "against":
+    if len(sys.argv) < 3 or sys.argv[1] not in ("against", "symbols"):
         sys.exit(__doc__)
-    why = against(sys.argv[2], sys.stdin, "--no-labels" not in sys.argv)
+    if sys.argv[1] == "symbols":
+        why = symbols(sys.argv[2], sys.stdin)
+    else:
+        why = against(sys.argv[2], sys.stdin, "--no-labels" not in sys.argv)
     if why:
         sys.exit(why)
 

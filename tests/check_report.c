@@ -257,6 +257,27 @@ START_TEST(test_escapes)
 }
 END_TEST
 
+/* Two digits behind the point, none where it is whole: 1536 is 1.5 * 1024, 2^20 +
+ * 2^19 / 64 is 1.0078125 * 2^20, and there is no unit above GiB. */
+START_TEST(test_human_readable)
+{
+	static const uint64_t sizes[] = { 1023, 1024, 1536, 1056768, UINT64_C(3) << 40 };
+	struct output o;
+
+	stream__lua(&s, A, "@a.lua", 1);
+	for (size_t i = 0; i < COUNT(sizes); i++)
+		stream__alloc(&s, loc_lua(A, i + 1), 0x10 + i, sizes[i]);
+	o = run_command(cmd_report, "report", "--format", "memprof", "--human-readable",
+			stream__file(&s), NULL);
+	assert_has(&o.out, "@a.lua:1: 1 events\t+1023B\t-0B\n");
+	assert_has(&o.out, "@a.lua:2: 1 events\t+1KiB\t-0B\n");
+	assert_has(&o.out, "@a.lua:3: 1 events\t+1.50KiB\t-0B\n");
+	assert_has(&o.out, "@a.lua:4: 1 events\t+1.01MiB\t-0B\n");
+	assert_has(&o.out, "@a.lua:5 holds 3072GiB: 1 allocs, 0 frees\n");
+	output__exit(&o);
+}
+END_TEST
+
 START_TEST(test_aliases)
 {
 	static const char text[] = "local a\n\nreturn {\n}";
@@ -469,6 +490,7 @@ static void add_views(Suite *suite)
 	TCase *tc = tcase_create("views");
 
 	tcase_add_test(tc, test_escapes);
+	tcase_add_test(tc, test_human_readable);
 	tcase_add_test(tc, test_aliases);
 	tcase_add_test(tc, test_layout);
 	tcase_add_test(tc, test_nothing);

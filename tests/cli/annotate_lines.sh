@@ -130,16 +130,32 @@ run "$LJPERF" annotate -i t.zst --limit 3
 like "a limit of files" "$status $err" "2 ljperf: --limit needs -l*"
 run "$LJPERF" annotate -i t.zst --context x
 like "a context that is no number" "$status $err" "2 ljperf: 'x' is no number of lines"
+run "$LJPERF" annotate -i t.zst --context 1 -l
+like "lines alone have no context" "$status $err" "2 ljperf: -l shows lines alone*"
+run "$LJPERF" annotate -i t.zst -t ''
+like "an empty separator" "$status $err" "2 ljperf: the field separator is empty"
+run "$LJPERF" annotate -i t.zst -F ''
+like "no field" "$status $err" "2 ljperf: no field is given"
 run "$LJPERF" annotate -i t.zst --metric pek
 like "an unknown metric" "$status $err" "2 *did you mean 'peak'?"
 
 # ---- without stacks, of several recordings, of a part ----
 
 is "without stacks" "$(cells -i flat.zst make.lua | grep ' 3$')" "20 10 lib/make.lua 3"
+is "the last of two options" "$(cells -i flat.zst --no-input -i t.zst make.lua | grep ' 3$')" \
+	"20 10 lib/make.lua 3"
 is "two recordings are added up" "$(cells -i t.zst -i flat.zst make.lua | grep ' 3$')" \
 	"40 20 lib/make.lua 3"
 is "a part of the time" "$(cells -i t.zst --time 0%-100% make.lua | grep ' 3$')" \
 	"20 10 lib/make.lua 3"
+
+# Without a full collection nobody knows what leaked, and no column says so.
+(cd run && "$LJPERF" record -q --jit off --no-final-gc -o ../nogc.zst app.lua)
+like "what leaked is a column" "$("$LJPERF" annotate -i t.zst make.lua | tr -s ' ')" "* Live Peak Leaked Line *"
+like "it is not told where it is not known" "$("$LJPERF" annotate -i nogc.zst make.lua | tr -s ' ')" \
+	"* Live Peak Line *"
+run "$LJPERF" annotate -i nogc.zst --metric leaked make.lua
+like "who asks for it is told" "$status $err" "2 ljperf: no full collection was recorded, *"
 
 # Compiled code belongs to the line where its trace starts.
 cat >loop.lua <<'END'

@@ -155,6 +155,17 @@ run "$LJPERF" diff --metric leake w1.zst w2.zst
 is "an unknown metric" "$status $err" "2 ljperf: unknown metric 'leake', did you mean 'leaked'?"
 run "$LJPERF" diff -c delt w1.zst w2.zst
 is "an unknown computation" "$status $err" "2 ljperf: unknown computation 'delt', did you mean 'delta'?"
+run "$LJPERF" diff -c zzzzzz w1.zst w2.zst
+is "a computation like none" "$status $err" \
+	"2 ljperf: unknown computation 'zzzzzz', known are: delta-abs, delta, ratio, wdiff"
+run "$LJPERF" diff --normalize seconds --per 3 w1.zst w2.zst
+like "two ways to normalize" "$status $err" "2 ljperf: --normalize and --per exclude each other"
+run "$LJPERF" diff --json --markdown w1.zst w2.zst
+like "two ways to print" "$status $err" "2 ljperf: --json and --markdown exclude each other"
+run "$LJPERF" diff -t '' w1.zst w2.zst
+like "an empty separator" "$status $err" "2 ljperf: the field separator is empty"
+run "$LJPERF" diff --each w1.zst w2.zst
+like "each without a limit" "$status $err" "2 ljperf: --each says what --fail-above is for*"
 run "$LJPERF" diff -c wdiff:1 w1.zst w2.zst
 like "weights that are missing" "$status $err" "2 ljperf: wdiff needs two whole weights*"
 run "$LJPERF" diff --new w1.zst

@@ -70,7 +70,7 @@ static int on_module(void *ctx, const struct session_module *m)
 static int on_stack(void *ctx, const struct session_stack *node)
 {
 	(void)ctx;
-	if (node->loc.source < LJM_SRC_INTERNAL || node->loc.source > LJM_SRC_TRACE)
+	if (node->loc.source < LJM_SRC_INTERNAL || node->loc.source > LJM_SRC_NATIVE)
 		abort();
 	return 0;
 }

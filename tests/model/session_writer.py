@@ -7,7 +7,7 @@ import subprocess
 
 HEADER, SIDE, FOOTER, DATA = 1, 2, 3, 0
 BATCH, TIME, MARK, SYMBOL, VMSTATE, LOST, MODULE, STACK, STACK_OF = range(1, 10)
-INTERNAL, LUA, C, TRACE = 1, 2, 3, 4
+INTERNAL, LUA, C, TRACE, NATIVE = 1, 2, 3, 4, 5  # the last in call stacks only
 ALLOC, FREE, REALLOC = 1, 2, 3
 STREAM_HEAD = b"ljs\3\0\0\0\x80ljm\3\0\0\0"
 STREAM_END = b"\x80"
@@ -152,7 +152,8 @@ def hostile(evil=EVIL, path=b"/../.."):
     b.trace(7, L1, 6, (0, 0, 0, 7, 3))
     main = b.node(0, LUA, L1, 5)
     inner = b.node(main, LUA, L2, 2)
-    leaf = b.node(inner, C, F1, 0)
+    native = b.node(inner, NATIVE, F1 + 0x40, 0)
+    leaf = b.node(native, C, F1, 0)
     b.mark(0, 1500, evil)
     b.event(ALLOC, (LUA, L1, 5), 0x100, 40, stack=main)
     b.event(ALLOC, (LUA, L2, 2), 0x200, 50, stack=inner)

@@ -48,6 +48,20 @@ static void module_build_id(Dwfl_Module *mod, struct build_id *id)
 		build_id__set(id, bits, (size_t)len);
 }
 
+/* What a server has given for a build id: FD when it has that, else -1. */
+static int take_right(int fd, const struct build_id *want)
+{
+	struct build_id id;
+
+	if (fd < 0)
+		return -1;
+	build_id__read(fd, &id);
+	if (build_id__equal(&id, want))
+		return fd;
+	close(fd);
+	return -1;
+}
+
 /* Also called for the supplementary file of debug information, with its build
  * id as that of the module and its name as the link. */
 static int find_debuginfo(Dwfl_Module *mod, void **ctx, const char *name, Dwarf_Addr base,
@@ -67,7 +81,9 @@ static int find_debuginfo(Dwfl_Module *mod, void **ctx, const char *name, Dwarf_
 	}
 	/* Without names it looks for the build id only, and asks the servers. */
 	if (id.len && wants_debuginfod())
-		return dwfl_standard_find_debuginfo(mod, ctx, name, base, NULL, NULL, 0, found);
+		return take_right(dwfl_standard_find_debuginfo(mod, ctx, name, base, NULL, NULL, 0,
+							       found),
+				  &id);
 	return -1;
 }
 
@@ -104,7 +120,7 @@ static int find_remote(const struct build_id *id, struct symbol_file *out)
 	if (mod && !dwfl_module_report_build_id(mod, id->bytes, id->len, 0))
 		fd = dwfl_build_id_find_elf(mod, &ctx, "", 0x1000, &path, &elf);
 	elf_end(elf);
-	fd = fd < 0 ? -1 : dup(fd);
+	fd = fd < 0 ? -1 : take_right(dup(fd), id);
 	dwfl_end(dwfl);
 	if (!path)
 		path = strdup("");

@@ -13,7 +13,21 @@ cc=${CC:-gcc}
 
 # shellcheck disable=SC2086
 $cc $flags -o host "$LJPERF_SOURCE/tests/hosts/host.c" $libs || exit 1
+# shellcheck disable=SC2086
+$cc $flags -std=c11 -D_GNU_SOURCE -o native "$LJPERF_SOURCE/tests/hosts/native.c" $libs || exit 1
+cat >native.lua <<'L'
+for _, f in ipairs { host.plain, host.loads, host.loads_protected, host.huge, host.elsewhere } do f() end
+for i = 0, 150, 50 do host.deep(i) host.sized(i + 1) host.aligned(i + 1) end
+host.through(function(n) host.deep(n) end)
+print(pcall(host.in_protected_call))
+L
+stacks="--call-graph lua,native"
+record_options=
 if have valgrind && valgrind -q true 2>/dev/null; then
+	record_options=$stacks
+	same_as_alone "valgrind, native stacks" valgrind -q --vgdb=no --error-exitcode=9 ./native notes native.lua
+	is "valgrind, native stacks: status" "$status" 0
+	record_options=
 	for mode in $modes; do
 		same_as_alone "valgrind, $mode" valgrind -q --vgdb=no --error-exitcode=9 ./host $mode
 		is "valgrind, $mode: status" "$status" 0
@@ -27,7 +41,8 @@ mkdir bin
 cp "$LJPERF" bin/ljperf
 san='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
 # shellcheck disable=SC2086
-if ! $cc $flags $san -o asan "$LJPERF_SOURCE/tests/hosts/host.c" $libs 2>cc.log; then
+if ! $cc $flags $san -o asan "$LJPERF_SOURCE/tests/hosts/host.c" $libs 2>cc.log ||
+	! $cc $flags $san -std=c11 -D_GNU_SOURCE -o native "$LJPERF_SOURCE/tests/hosts/native.c" $libs 2>cc.log; then
 	skip sanitizers "because the compiler has none: $(head -1 cc.log)"
 	finish
 fi
@@ -42,16 +57,25 @@ fi
 # own LD_PRELOAD.
 libasan=$($cc -print-file-name=libasan.so)
 LJPERF=$PWD/bin/ljperf
-for mode in $modes; do
+sanitized()
+{
+	what=$1
+	shift
 	LD_PRELOAD=$libasan
 	ASAN_OPTIONS=detect_leaks=1:exitcode=9
 	export LD_PRELOAD ASAN_OPTIONS
-	run ./asan $mode
-	alone="$status $out $err"
+	run "$@"
+	alone="$status $out $(echo "$err" | sed 's/^==[0-9]*==//')"
 	fresh
-	run "$LJPERF" record -q -- ./asan $mode
+	# shellcheck disable=SC2086
+	run "$LJPERF" record -q $record_options -- "$@"
 	unset LD_PRELOAD ASAN_OPTIONS
-	is "sanitizers, $mode" "$status $out $err" "$alone"
-	like "sanitizers, $mode: recorded" "$(files)" "[1-9]*"
+	is "sanitizers, $what" "$status $out $(echo "$err" | sed 's/^==[0-9]*==//')" "$alone"
+	like "sanitizers, $what: recorded" "$(files)" "[1-9]*"
+}
+for mode in $modes; do
+	sanitized $mode ./asan $mode
 done
+record_options=$stacks
+sanitized "native stacks" ./native notes native.lua
 finish

@@ -62,6 +62,9 @@ def sandboxes():
         return
     check("a sandbox kills", probe[0] == 128 + 31, probe)
     unharmed("a sandbox with a VM in it", ["sandbox-after", ",".join(sorted(own | set(documented("recorded"))))], [21000])
+    calls = sorted(own | set(documented("recorded")) | set(documented("native")))
+    unharmed("a sandbox with a VM in it, native call stacks", ["sandbox-after", ",".join(calls)], [21000],
+             options=("--call-graph", "lua,native"))
     unharmed("a VM made in a sandbox", ["sandbox-before", ",".join(sorted(own | made | set(documented("made"))))], [1000])
     # Without them the recording would end the program: so the lists say something.
     for calls, mode in ((own, "sandbox-after"), (own | made, "sandbox-before")):
@@ -106,6 +109,8 @@ def processes():
     unharmed("clone of a process", ["clone-fork"], [2000, 1000])
     for kib in (48, 64, 256):
         unharmed("a stack of %d KiB" % kib, ["small-stack", str(kib)], [1000])
+    for mode in (["small-stack", "48"], ["clone-vm"], ["clone-thread"], ["vfork"]):
+        unharmed("native call stacks, " + " ".join(mode), mode, None, options=("--call-graph", "lua,native"))
 
 
 CLOCK = """#define _GNU_SOURCE

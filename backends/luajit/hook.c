@@ -175,11 +175,22 @@ static inline void emit(struct agent_vm *vm, unsigned type, const struct lj_plac
 	record_end(&r, &vm->out);
 }
 
+/* Only called when stacks are recorded, as most programs are not. */
+static inline void emit_alloc(struct agent_vm *vm, const struct lj_place *at, const void *new,
+			      uint64_t size, uint32_t stack)
+{
+	if (__builtin_expect(vm->native != NULL, 0) && native__applies(at))
+		native__tell(vm, at, stack, new);
+	emit(vm, RING_ALLOC_STACK, at, size, new, stack);
+}
+
 static void emit_realloc(struct agent_vm *vm, const struct lj_place *at, const void *old,
 			 uint64_t osize, const void *new, uint64_t nsize, uint32_t stack)
 {
 	struct record r;
 
+	if (__builtin_expect(vm->native != NULL, 0) && native__applies(at))
+		native__tell(vm, at, stack, new);
 	if (!event_room(vm))
 		return;
 	r = record_begin(&vm->out);
@@ -265,12 +276,10 @@ __attribute__((noinline)) static void *record(struct agent_vm *vm, void *ptr, si
 	new = vm->alloc(vm->alloc_ud, ptr, osize, nsize);
 	if (__builtin_expect(!new, 0))
 		return NULL; /* no event: nothing has changed */
-	if (__builtin_expect(native__applies(vm, &at), 0))
-		native__tell(vm, &at, stack, new);
 	if (ptr)
 		emit_realloc(vm, &at, ptr, osize, new, nsize, stack);
 	else if (vm->stacks)
-		emit(vm, RING_ALLOC_STACK, &at, nsize, new, stack);
+		emit_alloc(vm, &at, new, nsize, stack);
 	else
 		emit(vm, RING_ALLOC, &at, nsize, new, 0);
 	return new;

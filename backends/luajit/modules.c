@@ -304,13 +304,9 @@ static bool tell_name(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid)
 }
 
 /* After a dlclose() another file may lie at any address. */
-void modules__forget_unloaded(struct agent_vm *vm)
+void modules__forget(struct agent_vm *vm)
 {
-	uint32_t unloads = atomic_load_explicit(&agent_unloads, memory_order_relaxed);
-
-	if (unloads == vm->unloads_seen)
-		return;
-	vm->unloads_seen = unloads;
+	vm->unloads_seen = atomic_load_explicit(&agent_unloads, memory_order_relaxed);
 	vm->n_modules = 0;
 	if (vm->native) {
 		vm->native->modules_told = false;

@@ -28,10 +28,8 @@ struct native {
 };
 
 /* Built-in functions are the VM's own code: what they call says nothing. */
-static inline bool native__applies(const struct agent_vm *vm, const struct lj_place *at)
+static inline bool native__applies(const struct lj_place *at)
 {
-	if (!vm->native)
-		return false;
 	return at->where == LJ_AT_CFUNC ? at->num == 1
 					: at->where == LJ_AT_VM && at->num == LJ_VM_HOST;
 }

@@ -96,7 +96,15 @@ bool describe_cfunc(struct agent_vm *vm, const uint8_t *addr, uint32_t ffid);
  * when some had to be dropped; and forgets what a dlclose() may have changed. */
 bool modules__mapping(struct agent_vm *vm, uint64_t addr, struct module_range *range);
 bool modules__tell_all(struct agent_vm *vm);
-void modules__forget_unloaded(struct agent_vm *vm);
+void modules__forget(struct agent_vm *vm);
+
+static inline void modules__forget_unloaded(struct agent_vm *vm)
+{
+	if (__builtin_expect(atomic_load_explicit(&agent_unloads, memory_order_relaxed) !=
+				     vm->unloads_seen,
+			     0))
+		modules__forget(vm);
+}
 
 /* agent.c: the VM gives up its stack, the last thing but one in its life. */
 void agent_detach(struct agent_vm *vm);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report/grow.h"
 #include "report/modules.h"
 #include "report/recording.h"
 #include "report/symbolize_files.h"
@@ -27,6 +28,9 @@ struct packing {
 	struct symbol_files files;
 	struct strpool strings;
 	struct modules modules;
+	bool *used; /* by id of a module: some code of it was met */
+	size_t n_used, cap_used;
+	uint64_t last; /* the address that was looked up last, 0: none */
 	struct strpool packed; /* names in the archive */
 	bool quiet;
 	char buf[COPY_BYTES];
@@ -43,8 +47,38 @@ static int packing__module(void *ctx, const struct session_module *m)
 {
 	struct packing *p = ctx;
 
-	if (modules__add(&p->modules, &p->strings, m))
+	if (modules__add(&p->modules, &p->strings, m) || GROW(p->used, p->cap_used, p->modules.n))
 		return err__set(-ENOMEM, "out of memory for modules");
+	if (p->modules.n > p->n_used) {
+		memset(p->used + p->n_used, 0, p->modules.n - p->n_used);
+		p->n_used = p->modules.n;
+	}
+	p->last = 0;
+	return 0;
+}
+
+/* Native call stacks name all files that were mapped, and go through few. */
+static void packing__use(struct packing *p, const struct ljm_loc *loc)
+{
+	uint32_t id;
+
+	if ((loc->source != LJM_SRC_C && loc->source != LJM_SRC_NATIVE) || loc->addr == p->last)
+		return;
+	p->last = loc->addr;
+	id = modules__find(&p->modules, loc->addr);
+	if (id != MODULE_NONE)
+		p->used[id] = true;
+}
+
+static int packing__event(void *ctx, const struct ljm_event *ev)
+{
+	packing__use(ctx, &ev->loc);
+	return 0;
+}
+
+static int packing__stack(void *ctx, const struct session_stack *node)
+{
+	packing__use(ctx, &node->loc);
 	return 0;
 }
 
@@ -262,7 +296,8 @@ static int packing__run(struct packing *p, int fd, const char *input)
 
 	err = err ? err : packing__put_recording(p, input);
 	for (i = 0; !err && i < p->modules.n; i++)
-		err = packing__put_module(p, &p->modules.at[i]);
+		if (p->used[i])
+			err = packing__put_module(p, &p->modules.at[i]);
 	if (!err && archive_write_close(p->tar) != ARCHIVE_OK)
 		err = packing__error(p);
 	archive_write_free(p->tar);
@@ -273,6 +308,7 @@ static void packing__delete(struct packing *p)
 {
 	symbol_files__exit(&p->files);
 	modules__exit(&p->modules);
+	free(p->used);
 	strpool__exit(&p->strings);
 	strpool__exit(&p->packed);
 	free(p);
@@ -280,7 +316,9 @@ static void packing__delete(struct packing *p)
 
 int archive__write(int fd, const char *input, bool force, const struct archive_opts *o)
 {
-	static const struct session_handlers handlers = { .module = packing__module };
+	static const struct session_handlers handlers = { .module = packing__module,
+							  .event = packing__event,
+							  .stack = packing__stack };
 	struct packing *p = calloc(1, sizeof(*p));
 	struct session_info info;
 	int err;

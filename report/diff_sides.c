@@ -230,12 +230,7 @@ int diff__find_sites(struct diff *d)
  * its address is another one in another build. */
 int diff__symbolize(struct diff *d)
 {
-	uint32_t site;
-	int ret = 0;
-
-	for (site = 0; ret >= 0 && site < d->symtab->n_sites; site++)
-		ret = symtab__symbolize(d->symtab, site, false);
-	return ret < 0 ? ret : 0;
+	return symtab__symbolize_all(d->symtab);
 }
 
 /* ---- runs of different length ---- */

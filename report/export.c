@@ -298,13 +298,7 @@ static int export__check(const struct export *e)
 /* Names C functions of all cells, and of those that called them. */
 static int export__symbolize(struct export *e)
 {
-	struct symtab *st = e->a->symtab;
-	uint32_t site;
-
-	for (site = 0; site < st->n_sites; site++)
-		if (symtab__symbolize(st, site, false) < 0)
-			return -ENOMEM;
-	return 0;
+	return symtab__symbolize_all(e->a->symtab);
 }
 
 /* Reads into the aggregate, for most formats. */

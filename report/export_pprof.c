@@ -328,6 +328,7 @@ static int put_mapping(struct pprof *p, uint32_t module)
 	mapping.id = p->mapping_of[module];
 	mapping.memory_start = m->start;
 	mapping.memory_limit = m->end;
+	mapping.file_offset = m->offset;
 	mapping.filename = module_path(p, strpool__get(&st->strings, m->path));
 	mapping.build_id = build_id(p, strpool__get(&st->strings, m->build_id));
 	mapping.has_functions = mapping.has_filenames = mapping.has_line_numbers = true;

@@ -79,8 +79,8 @@ static int ranges__set(struct modules *m, uint64_t start, uint64_t end, uint32_t
 
 static bool module__equal(const struct module *a, const struct module *b)
 {
-	return a->start == b->start && a->end == b->end && a->bias == b->bias &&
-	       a->path == b->path && a->build_id == b->build_id;
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->bias == b->bias && a->path == b->path && a->build_id == b->build_id;
 }
 
 static uint32_t modules__intern(struct modules *m, const struct module *mod)
@@ -101,7 +101,9 @@ static uint32_t modules__intern(struct modules *m, const struct module *mod)
 
 int modules__add(struct modules *m, struct strpool *strings, const struct session_module *mod)
 {
-	struct module new = { .start = mod->start, .end = mod->end, .bias = mod->bias };
+	struct module new = {
+		.start = mod->start, .end = mod->end, .offset = mod->offset, .bias = mod->bias
+	};
 	uint32_t id;
 
 	if (mod->start >= mod->end)

@@ -18,6 +18,7 @@
 
 struct module {
 	uint64_t start, end; /* addresses [start, end) */
+	uint64_t offset; /* in the file, of START */
 	uint64_t bias; /* address 0 of the file */
 	uint32_t path, build_id; /* strings of the symbol table; the build id as bytes */
 };

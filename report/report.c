@@ -397,7 +397,9 @@ static int report__print(struct aggregate *a, const struct view_ops *view, struc
 		if (!st->symbolizer)
 			return -ENOMEM;
 	}
-	if (s->suppress || !filter__is_empty(&opt.filter))
+	if (s->parent)
+		err = symtab__symbolize_all(st);
+	if (!err && (s->suppress || !filter__is_empty(&opt.filter)))
 		err = selection__apply(s, a);
 	if (err)
 		return err;

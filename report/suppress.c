@@ -292,9 +292,7 @@ static bool suppress__has(struct suppress *s, const struct aggregate *a, uint32_
 
 static int suppress__prepare(struct suppress *s, struct aggregate *a)
 {
-	uint32_t site;
 	size_t i;
-	int err = 0;
 
 	s->n_sites = a->symtab->n_sites;
 	for (i = 0; i < s->n_patterns; i++) {
@@ -303,9 +301,7 @@ static int suppress__prepare(struct suppress *s, struct aggregate *a)
 		if (!s->patterns[i].known)
 			return suppress__no_memory();
 	}
-	for (site = 0; site < s->n_sites && err >= 0; site++)
-		err = symtab__symbolize(a->symtab, site, false);
-	return err < 0 ? err : 0;
+	return symtab__symbolize_all(a->symtab);
 }
 
 int suppress__apply(struct suppress *s, struct aggregate *a, bool *skip)

@@ -25,7 +25,7 @@
 static const char magic[4] = { 'L', 'J', 'S', 'C' };
 
 enum {
-	VERSION = 1,
+	VERSION = 2, /* rises with the format, and when better answers are found */
 	CRC_AT = sizeof(magic) + 1,
 	BODY_AT = CRC_AT + 4, /* what the CRC is of */
 	ENTRIES_AT = BODY_AT + 8 + 1,

@@ -458,6 +458,16 @@ int symtab__symbolize(struct symtab *st, uint32_t site, bool named_too)
 	return symbolizer__resolve(st->symbolizer, m, s->arg);
 }
 
+int symtab__symbolize_all(struct symtab *st)
+{
+	uint32_t site;
+	int err = 0;
+
+	for (site = 0; err >= 0 && site < st->n_sites; site++)
+		err = symtab__symbolize(st, site, false);
+	return err < 0 ? err : 0;
+}
+
 struct symbol symtab__symbol_of(const struct symtab *st, const struct site *site)
 {
 	const struct module *m = symtab__module_of(st, site);

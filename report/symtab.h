@@ -127,6 +127,10 @@ const struct module *symtab__module_of(const struct symtab *st, const struct sit
  * than before, 0, or -ENOMEM with err__msg(). */
 int symtab__symbolize(struct symtab *st, uint32_t site, bool named_too);
 
+/* The same of all sites whose C functions have no names, for who looks for a
+ * name among them.  0 or -ENOMEM. */
+int symtab__symbolize_all(struct symtab *st);
+
 /* What is known of a C function's code; no frames for others. */
 struct symbol symtab__symbol_of(const struct symtab *st, const struct site *site);
 

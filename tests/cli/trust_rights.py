@@ -311,6 +311,7 @@ def archives():
     b = Batch()
     for i, path in enumerate([good] + bad):
         b.module(0x1000000 * (i + 1), 0x1000, 0, 0x1000000 * (i + 1), path)
+        b.node(0, session_writer.C, 0x1000000 * (i + 1) + 16, 0)  # what no code was met in stays out
     b.stream += STREAM_END
     with open("paths.zst", "wb") as f:
         f.write(session([(HEADER, header(argv=[b"x"])), (SIDE, b.side_frame()), (DATA, bytes(b.stream)),

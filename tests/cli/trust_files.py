@@ -28,8 +28,13 @@ OTHERS = [["report", "-g", "--children"], ["report", "--timeline"], ["report", "
           ["diff", "--markdown", "whole.zst"], ["archive", "-q", "-o", "out.tar.zst"], ["import", "-q", "-o", "out.zst"]]
 
 
+# The shadow of a sanitizer is larger than any limit.
+SANITIZED = not re.search(r"^sanitizer: none$", run([LJPERF, "version", "--build-options"])[1], re.M)
+
+
 def limit():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    if not SANITIZED:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def ljperf(cmd, path, *options):

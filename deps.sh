@@ -121,10 +121,15 @@ as_root()
 	fi
 }
 
+# A mirror that fails once is asked again.
+apt()
+{
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 "$@"
+}
+
 apt_install()
 {
-	as_root env DEBIAN_FRONTEND=noninteractive \
-		apt-get install -y --no-install-recommends "$@"
+	apt install -y --no-install-recommends "$@"
 }
 
 install_recorded()
@@ -142,7 +147,7 @@ install_debian()
 	if [ -n "$packages" ]; then
 		echo "deps.sh: installing" $packages
 		if ! apt_install $packages; then
-			as_root apt-get update
+			apt update
 			apt_install $packages
 		fi
 	fi

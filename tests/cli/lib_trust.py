@@ -143,6 +143,12 @@ def compile_c(source, output, *flags):
     return os.path.abspath(output)
 
 
+def sanitized():
+    """ljperf is built with sanitizers: they need much address space, have an
+    allocator of their own, and an agent with them enters no other program."""
+    return not re.search("^sanitizer: +none$", run([LJPERF, "version", "--build-options"])[1], re.M)
+
+
 def adopt():
     """Processes whose parent has died become children of ours."""
     PR_SET_CHILD_SUBREAPER = 36

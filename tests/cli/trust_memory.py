@@ -124,8 +124,7 @@ def sweep():
 
 
 def main():
-    if "none" not in [x.split()[-1] for x in run([LJPERF, "version", "--build-options"])[1].splitlines()
-                      if x.startswith("sanitizer: ")]:
+    if sanitized():
         skip("failing allocations", "the sanitizer has an allocator of its own")
         finish()
     if not compile_c("nomem.c", "nomem.so", "-std=gnu11", "-D_GNU_SOURCE", "-fPIC", "-shared"):

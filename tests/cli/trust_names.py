@@ -12,7 +12,6 @@ sys.path.insert(0, os.path.join(SOURCE, "tests", "model"))
 from session_writer import EVIL, hostile, session  # noqa: E402
 
 os.chdir(os.environ["TMPDIR"])
-SANITIZED = not re.search(r"^sanitizer: none$", run([LJPERF, "version", "--build-options"])[1], re.M)
 COLOUR = re.compile(rb"\x1b\[[0-9;]*m")  # what ljperf itself sends to a terminal
 # In a name of a file, where neither NUL nor a slash can be.
 NAME = b"a\x1b]0;title\x07\x1b[2J\n\xc2\x9b1m\xe2\x80\xae\x7f\xff.zst"
@@ -124,7 +123,7 @@ def programs():
         status, out, err = run_bytes(LJPERF, *cmd, "out" + evil + ".zst")
         check(" ".join(cmd) + ": of a program with such names", status in (0, 1, 2) and not steers(out) and not steers(err),
               (status, steers(out), steers(err)))
-    if SANITIZED:
+    if sanitized():
         skip("what the agent says of a library", "an agent with sanitizers cannot enter a program without")
     elif LUAJIT:
         # The agent finds another Lua at that path, and says so.

@@ -7,7 +7,7 @@ os.chdir(os.environ["TMPDIR"])
 ALLOCATIONS, STEP, FIRST = 3000000, 250000, 750000  # two million events, and five millions more
 GROWTH = 1024  # KiB; a set that kept 20 bytes of each function or stack would take 2 MiB
 
-if not re.search(r"^sanitizer: none$", run([LJPERF, "version", "--build-options"])[1], re.M):
+if sanitized():
     skip("the memory of a long recording", "a sanitizer keeps what was freed")
     finish()
 day = os.path.join(SOURCE, "tests/bench/day.lua")

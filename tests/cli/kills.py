@@ -50,18 +50,24 @@ def source(name):
     return text + "\n" * (99 - text.count("\n")) + "count() " + line + "\n" + after + "\n"
 
 
-def kill_once(name, wait):
+# Without call stacks and with each kind of them.
+STACKS = ([], ["-g"], ["--call-graph", "lua,native"])
+
+
+def kill_once(name, wait, stacks):
     with open("counter", "wb") as f:
         f.write(bytes(4096))
     with open("counter", "r+b") as f:
         shared = mmap.mmap(f.fileno(), 4096)
-    child = subprocess.Popen([LJPERF, "record", "-q", "-o", "k.ljm.zst", "--jit", "off", name + ".lua"],
+    child = subprocess.Popen([LJPERF, "record", "-q", "-o", "k.ljm.zst", "--jit", "off", *stacks, name + ".lua"],
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     deadline = time.time() + 20
     while struct.unpack_from("<Q", shared, 0)[0] < 10 and time.time() < deadline:
         time.sleep(0.001)
     time.sleep(wait)
-    os.kill(struct.unpack_from("<Q", shared, 8)[0], signal.SIGKILL)
+    pid = struct.unpack_from("<Q", shared, 8)[0]
+    if pid:  # 0 would be all of us
+        os.kill(pid, signal.SIGKILL)
     err = child.communicate()[1].decode()
     return child.returncode, err, struct.unpack_from("<Q", shared, 0)[0]
 
@@ -87,7 +93,7 @@ def main():
             f.write(source(name))
     for i in range(KILLS):
         name = list(PROGRAMS)[i % len(PROGRAMS)]
-        status, err, counter = kill_once(name, random.random() * 0.05)
+        status, err, counter = kill_once(name, random.random() * 0.03, STACKS[i // len(PROGRAMS) % len(STACKS)])
         code, warning, n = recorded(name)
         kills += 1
         events += n

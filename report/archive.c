@@ -89,8 +89,9 @@ static int packing__error(struct packing *p)
 	const char *why = archive_error_string(p->tar);
 	int code = archive_errno(p->tar);
 
-	return err__set(code == EPIPE ? -EPIPE : -EIO, "cannot write the archive: %s",
-			why ? why : "unknown error");
+	if (code > 0) /* the text would be "Write error" */
+		return err__errno(code, "cannot write the archive");
+	return err__set(-EIO, "cannot write the archive: %s", why ? why : "unknown error");
 }
 
 /* 1, or 0 when NAME is in the archive already. */

@@ -179,11 +179,6 @@ static void add_string(struct strbuf *out, const char *s, size_t len)
 	strbuf__addmem(out, s, len);
 }
 
-void symcache__begin(struct strbuf *out)
-{
-	strbuf__reset(out);
-}
-
 void symcache__add(struct strbuf *out, uint64_t addr, size_t n_frames)
 {
 	add_uleb(out, addr);

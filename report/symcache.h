@@ -40,7 +40,6 @@ int symcache__parse(const void *buf, size_t len, const struct symcache_head *hea
 		    void *ctx);
 
 /* Writing: the entries, ascending by address, then the file. */
-void symcache__begin(struct strbuf *out);
 void symcache__add(struct strbuf *out, uint64_t addr, size_t n_frames);
 void symcache__add_frame(struct strbuf *out, const struct symcache_frame *frame);
 void symcache__write(struct strbuf *out, const struct build_id *id,

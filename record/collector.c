@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/error.h"
 
 #define SAME_SIGNAL_NS 300000000u
@@ -17,14 +18,6 @@
 /* After the target has ended, how long to wait for a process that it has
  * started to show up with a VM. */
 #define LINGER_NS 200000000u
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- messages ---- */
 
@@ -247,7 +240,7 @@ static void process_ended(struct collector *c, struct process *p)
  * us is passed on, once.  The second time we do not wait for the target. */
 static void interrupted(struct collector *c, const struct signalfd_siginfo *si)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock__ns(CLOCK_MONOTONIC);
 
 	/* What is sent to us and to our group, as timeout(1) does, is one. */
 	if (c->interrupted_ns && now - c->interrupted_ns < SAME_SIGNAL_NS)
@@ -396,16 +389,16 @@ static bool is_over(struct collector *c)
 		return false;
 	end_streams(c, c->target, &c->end);
 	if (!c->linger_until)
-		c->linger_until = now_ns() + LINGER_NS;
+		c->linger_until = clock__ns(CLOCK_MONOTONIC) + LINGER_NS;
 	n = processes__n_awaited(&c->processes);
-	if (n && !c->told_waiting && !c->quiet && now_ns() >= c->linger_until) {
+	if (n && !c->told_waiting && !c->quiet && clock__ns(CLOCK_MONOTONIC) >= c->linger_until) {
 		fprintf(stderr,
 			"ljperf: the program has ended; %u of its processes %s recorded still, "
 			"interrupt to stop\n",
 			n, n == 1 ? "is" : "are");
 		c->told_waiting = true;
 	}
-	return !n && (!take_messages(c) || now_ns() >= c->linger_until);
+	return !n && (!take_messages(c) || clock__ns(CLOCK_MONOTONIC) >= c->linger_until);
 }
 
 static int poll_ms(struct collector *c)

@@ -6,10 +6,11 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "record/unwind_file.h"
+#include "util/clock.h"
 #include "util/error.h"
+#include "util/grow.h"
 #include "util/hashmap.h"
 
 /* Numbers of registers in the unwind tables (System V ABI, AMD64). */
@@ -149,15 +150,8 @@ static int add_module(struct native *n, const struct session_module *told, uint6
 {
 	struct module *m;
 
-	if (n->n_modules == n->cap_modules) {
-		size_t cap = n->cap_modules ? n->cap_modules * 2 : 32;
-
-		m = realloc(n->modules, cap * sizeof(*m));
-		if (!m)
-			return no_memory();
-		n->modules = m;
-		n->cap_modules = cap;
-	}
+	if (GROW(n->modules, n->cap_modules, n->n_modules))
+		return no_memory();
 	m = &n->modules[n->n_modules];
 	*m = (struct module){
 		.start = told->start, .end = told->end, .bias = told->bias, .head_sum = head_sum
@@ -215,11 +209,8 @@ static struct unwind_file *file_of(struct native *n, struct module *m)
 
 static bool is_to_be_asked(struct native *n)
 {
-	struct timespec ts;
-	uint64_t now;
+	uint64_t now = clock__ns(CLOCK_MONOTONIC_COARSE);
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 	if (now < n->ask_at)
 		return false;
 	n->ask_wait = n->ask_wait ? n->ask_wait * 2 : ASK_FIRST_NS;
@@ -335,16 +326,8 @@ static const struct rule *rule_of(struct native *n, uint64_t pc)
 			return &n->rules[id];
 	if (n->n_rules >= RULES_MAX)
 		forget_rules(n);
-	if (n->n_rules == n->cap_rules) {
-		size_t cap = n->cap_rules ? n->cap_rules * 2 : 256;
-
-		r = realloc(n->rules, cap * sizeof(*r));
-		if (!r)
-			return NULL;
-		n->rules = r;
-		n->cap_rules = cap;
-	}
-	if (hashmap__add(&n->map, hash, (uint32_t)n->n_rules))
+	if (GROW(n->rules, n->cap_rules, n->n_rules) ||
+	    hashmap__add(&n->map, hash, (uint32_t)n->n_rules))
 		return NULL;
 	r = &n->rules[n->n_rules++];
 	*r = (struct rule){ .pc = pc };
@@ -411,8 +394,7 @@ static void add_frame(struct native_frames *f, struct trim *t, const struct rule
 	} else if (t->api) {
 		t->past = true;
 	}
-	if (f->n < NATIVE_FRAMES)
-		f->at[f->n++] = r->pc;
+	f->at[f->n++] = r->pc;
 }
 
 int native__walk(struct native *n, const struct native_sample *sample, struct native_frames *f)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "util/error.h"
+#include "util/grow.h"
 #include "util/hashmap.h"
 
 /* So many of the nodes made here are known at a time: then they are told anew,
@@ -75,21 +76,6 @@ void nodes__delete(struct nodes *ns)
 
 /* ---- numbers ---- */
 
-static int grow(void **at, size_t *cap, size_t n, size_t size)
-{
-	size_t more = *cap ? *cap * 2 : 256;
-	void *p;
-
-	if (n < *cap)
-		return 0;
-	p = realloc(*at, more * size);
-	if (!p)
-		return no_memory();
-	*at = p;
-	*cap = more;
-	return 0;
-}
-
 /* The next node of the file. */
 static int tell(struct nodes *ns, uint64_t parent, const struct ljm_loc *loc, uint64_t *id)
 {
@@ -121,7 +107,7 @@ static int known_node(struct nodes *ns, uint64_t parent, uint64_t pc, uint64_t *
 	err = tell(ns, parent, &loc, id);
 	if (err)
 		return err;
-	if (grow((void **)&ns->known, &ns->cap_known, ns->n_known, sizeof(*ns->known)) ||
+	if (GROW(ns->known, ns->cap_known, ns->n_known) ||
 	    hashmap__add(&ns->map, hash, (uint32_t)ns->n_known))
 		return no_memory();
 	ns->known[ns->n_known++] = (struct known){ parent, pc, *id };
@@ -156,7 +142,7 @@ int nodes__stack(struct nodes *ns, const struct session_stack *node)
 	if (!err)
 		err = tell(ns, parent, &node->loc, &id);
 	if (!err)
-		err = grow((void **)&ns->now.at, &ns->now.cap, ns->now.n, sizeof(*ns->now.at));
+		err = GROW(ns->now.at, ns->now.cap, ns->now.n) ? no_memory() : 0;
 	if (!err)
 		ns->now.at[ns->now.n++] = id;
 	return err;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "formats/session.h"
+#include "util/grow.h"
 
 #define OLD ".old"
 
@@ -141,13 +142,8 @@ static bool is_candidate(const struct folder *f, const char *name)
 /* Without memory for it a file stays as it is. */
 static void add_name(struct folder *f, const char *name)
 {
-	size_t room = f->n < f->room ? f->room : 2 * f->room + 16;
-	char **names = room > f->room ? realloc(f->names, room * sizeof(*names)) : f->names;
-
-	if (!names)
+	if (GROW(f->names, f->room, f->n))
 		return;
-	f->names = names;
-	f->room = room;
 	f->names[f->n] = strdup(name);
 	f->n += f->names[f->n] != NULL;
 }

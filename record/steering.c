@@ -8,17 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/error.h"
 
 #define MS 1000000u
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* Nanoseconds in a unit; 0 for what is none. */
 static double unit_ns(const char *unit)
@@ -84,7 +77,7 @@ void steering__set(struct steering *s, bool on)
 	s->was_on |= on;
 	epoch++;
 	atomic_store(&s->page->epoch, epoch ? epoch : 2);
-	s->off_at = on && s->duration_ns ? now_ns() + s->duration_ns : 0;
+	s->off_at = on && s->duration_ns ? clock__ns(CLOCK_MONOTONIC) + s->duration_ns : 0;
 }
 
 void steering__toggle(struct steering *s)
@@ -95,7 +88,7 @@ void steering__toggle(struct steering *s)
 
 int steering__tick(struct steering *s)
 {
-	uint64_t now = now_ns(), next;
+	uint64_t now = clock__ns(CLOCK_MONOTONIC), next;
 
 	if (s->on_at && now >= s->on_at) {
 		s->on_at = 0;
@@ -154,9 +147,9 @@ int steering__open(struct steering *s, struct control *page)
 	else
 		s->was_on = true;
 	if (s->was_on && s->duration_ns)
-		s->off_at = now_ns() + s->duration_ns;
+		s->off_at = clock__ns(CLOCK_MONOTONIC) + s->duration_ns;
 	if (s->delay_ns)
-		s->on_at = now_ns() + s->delay_ns;
+		s->on_at = clock__ns(CLOCK_MONOTONIC) + s->delay_ns;
 	if (s->control) {
 		spec = strdup(s->control);
 		err = spec ? open_control(s, spec) : err__set(-ENOMEM, "no memory for a file name");

@@ -18,6 +18,7 @@
 #include "record/output.h"
 #include "record/pipe.h"
 #include "record/process.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 #define WORDS_AT_ONCE 8192 /* between two signs of life to the target */
@@ -29,14 +30,6 @@
 /* A closed VM's file stays open until its process ends, to tell how it did,
  * but not more of them than this: programs may make VMs without end. */
 #define MOST_IDLE 64
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static void wake_producer(struct ring *ring)
 {
@@ -81,7 +74,8 @@ static int flush(struct stream *s)
 /* Ends when nothing more can come and the ring is empty. */
 static int move_events(struct stream *s, struct drain *d)
 {
-	uint64_t batch_since = now_ns(), written = session_writer__bytes(s->writer);
+	uint64_t batch_since = clock__ns(CLOCK_MONOTONIC),
+		 written = session_writer__bytes(s->writer);
 	bool ended, asked;
 	int err;
 	long n;
@@ -98,10 +92,10 @@ static int move_events(struct stream *s, struct drain *d)
 			return 0;
 		if (session_writer__bytes(s->writer) != written) { /* a batch was full */
 			written = session_writer__bytes(s->writer);
-			batch_since = now_ns();
-		} else if (n == 0 && now_ns() - batch_since > BATCH_NS) {
+			batch_since = clock__ns(CLOCK_MONOTONIC);
+		} else if (n == 0 && clock__ns(CLOCK_MONOTONIC) - batch_since > BATCH_NS) {
 			n = session_writer__flush(s->writer);
-			batch_since = now_ns();
+			batch_since = clock__ns(CLOCK_MONOTONIC);
 		}
 		if (n >= 0 && asked && (err = flush(s)) < 0)
 			n = err;
@@ -226,7 +220,7 @@ static void *stream_main(void *arg)
 		copy_all(s);
 	else
 		drain_all(s);
-	s->end.duration_ns = now_ns() - s->start_ns;
+	s->end.duration_ns = clock__ns(CLOCK_MONOTONIC) - s->start_ns;
 	wait_for_end(s);
 	/* Without its end the file is known to be cut. */
 	err = s->err ? 0 : session_writer__finish(s->writer, &s->end);

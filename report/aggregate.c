@@ -7,7 +7,7 @@
 
 #include "report/aggregate_run.h"
 #include "report/features.h"
-#include "report/grow.h"
+#include "util/grow.h"
 #include "report/recording.h"
 #include "util/error.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "report/aggregate_run.h"
-#include "report/grow.h"
+#include "util/grow.h"
 #include "report/recording.h"
 
 enum { PROGRESS_EVENTS = 1 << 20 };

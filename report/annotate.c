@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "ljperf.h"
-#include "report/grow.h"
+#include "util/grow.h"
 #include "util/error.h"
 #include "util/options.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "report/annotate.h"
-#include "report/grow.h"
+#include "util/grow.h"
 #include "report/names.h"
 #include "util/error.h"
 #include "util/options.h"

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 #include "report/modules.h"
 #include "report/recording.h"
 #include "report/symbolize_files.h"

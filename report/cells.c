@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 
 void cells__exit(struct cells *c)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 
 /* An address on a page border that more names share is where a library
  * begins: the names are those of symbols without a value. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/escape.h"
-#include "report/grow.h"
+#include "util/grow.h"
 
 enum { FLUSH_BYTES = 1 << 16 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/diff.h"
-#include "report/grow.h"
+#include "util/grow.h"
 
 /* What is being named; see row_name_fn. */
 struct namer {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 
 /* A function on a side, for sorting. */
 struct seen {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 #include "util/error.h"
 
 enum { NS = 1000000000 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/diff_frame.h"
-#include "report/grow.h"
+#include "util/grow.h"
 
 void diff_trees__delete(struct diff_trees *t)
 {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 
 void epochs__exit(struct epochs *e)
 {

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 #include "report/export.h"
-#include "report/grow.h"
+#include "util/grow.h"
 #include "util/error.h"
 
 /* A line of a function, or a call from it. */

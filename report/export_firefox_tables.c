@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "report/export_firefox.h"
-#include "report/grow.h"
+#include "util/grow.h"
 
 /* ---- stacks and marks ---- */
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "report/export.h"
-#include "report/grow.h"
+#include "util/grow.h"
 
 struct folded {
 	struct export *e;

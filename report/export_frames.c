@@ -6,7 +6,7 @@
 
 #include "report/diff.h"
 #include "report/escape.h"
-#include "report/grow.h"
+#include "util/grow.h"
 
 int export_frames__init(struct export_frames *f, const struct symtab *st, bool by_func)
 {

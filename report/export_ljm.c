@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "report/export.h"
-#include "report/grow.h"
+#include "util/grow.h"
 #include "report/names.h"
 #include "report/recording.h"
 #include "util/error.h"

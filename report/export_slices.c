@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 
 void export_slices__exit(struct export_slices *s)
 {

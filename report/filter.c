@@ -7,7 +7,7 @@
 
 #include "report/fields_table.h"
 #include "report/frames.h"
-#include "report/grow.h"
+#include "util/grow.h"
 #include "report/parent.h"
 #include "util/error.h"
 

@@ -4,7 +4,7 @@
 #include <search.h>
 #include <stdlib.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 
 /* The addresses [START, END), which no other range of the tree has. */
 struct range {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 
 #define OBJECT_NONE UINT32_MAX
 /* Born before the recording. */

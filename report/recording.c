@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/owner.h"
 
@@ -17,19 +18,11 @@ static struct {
 	uint64_t start_ns, last_ns;
 } progress;
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 static void progress__begin(void)
 {
 	progress.terminal = isatty(STDERR_FILENO) == 1;
 	progress.shown = false;
-	progress.start_ns = progress.last_ns = now_ns();
+	progress.start_ns = progress.last_ns = clock__ns(CLOCK_MONOTONIC_COARSE);
 }
 
 void recording__progress(uint64_t n_events)
@@ -38,7 +31,7 @@ void recording__progress(uint64_t n_events)
 
 	if (!progress.terminal)
 		return;
-	now = now_ns();
+	now = clock__ns(CLOCK_MONOTONIC_COARSE);
 	if (now - progress.start_ns < 1000000000 || now - progress.last_ns < 200000000)
 		return;
 	progress.last_ns = now;

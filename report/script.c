@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ljperf.h"
-#include "report/grow.h"
+#include "util/grow.h"
 #include "report/recording.h"
 #include "report/script_stack.h"
 #include "report/term.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 #include "util/error.h"
 
 static int script_stack__no_memory(void)

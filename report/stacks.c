@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 #include "util/error.h"
 
 /* Ids rise one by one, unless batches are missing.  A gap wider than this is

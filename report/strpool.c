@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 
 enum { BLOCK_BYTES = 64 * 1024 };
 

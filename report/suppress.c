@@ -8,7 +8,7 @@
 
 #include "report/fields_table.h"
 #include "report/frames.h"
-#include "report/grow.h"
+#include "util/grow.h"
 #include "report/match.h"
 #include "util/error.h"
 

@@ -8,7 +8,7 @@
 
 #include "report/demangle.h"
 #include "report/escape.h"
-#include "report/grow.h"
+#include "util/grow.h"
 #include "report/symbolize_elf.h"
 #include "report/symcache.h"
 #include "util/error.h"

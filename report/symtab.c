@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 #include "util/error.h"
 
 enum { GENERATION_BITS = 32 - SYMTAB_SOURCE_BITS };

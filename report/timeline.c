@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/grow.h"
+#include "util/grow.h"
 
 /* More marks than this cannot be told apart anyway. */
 enum { MARKS_MAX = 1 << 16 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "report/frames.h"
-#include "report/grow.h"
+#include "util/grow.h"
 #include "util/error.h"
 #include "util/options.h"
 

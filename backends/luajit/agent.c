@@ -20,6 +20,7 @@
 #include "backends/luajit/native.h"
 #include "backends/luajit/notice.h"
 #include "formats/session.h"
+#include "util/clock.h"
 
 static struct {
 	struct channel channel;
@@ -226,14 +227,6 @@ static struct agent_vm *vm_map(const struct agent_lib *lib, const struct channel
 
 /* ---- the ring ---- */
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static void fill_hello(struct agent_vm *vm)
 {
 	hello__fill(&vm->hello, MSG_RING, vm->lib, vm->L);
@@ -287,7 +280,7 @@ static void forget_all(struct agent_vm *vm, bool new_stream)
 
 static void put_mark(struct agent_vm *vm, unsigned kind, const char *name)
 {
-	uint64_t words[3] = { kind, clock_ns(CLOCK_MONOTONIC), strlen(name) };
+	uint64_t words[3] = { kind, clock__ns(CLOCK_MONOTONIC), strlen(name) };
 
 	vm->last_time = 0; /* the next event is not before this */
 	vm->clock_countdown = 1;

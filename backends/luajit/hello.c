@@ -8,13 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
+#include "util/clock.h"
 
 /* What does not fit is left out from the last whole argument on. */
 static void fill_args(struct agent_hello *hello)
@@ -60,8 +54,8 @@ void hello__fill(struct agent_hello *hello, enum agent_msg kind, const struct ag
 	memset(hello, 0, sizeof(*hello));
 	hello->version = PROTOCOL_VERSION;
 	hello->kind = kind;
-	hello->start_mono_ns = clock_ns(CLOCK_MONOTONIC);
-	hello->start_wall_ns = clock_ns(CLOCK_REALTIME);
+	hello->start_mono_ns = clock__ns(CLOCK_MONOTONIC);
+	hello->start_wall_ns = clock__ns(CLOCK_REALTIME);
 	hello->heap_start = vm_heap_size(&lib->api, L);
 	memcpy(hello->vm_path, lib->path, sizeof(hello->vm_path));
 	memcpy(hello->vm_build_id, lib->build_id, sizeof(hello->vm_build_id));

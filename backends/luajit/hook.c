@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "formats/ljm.h"
+#include "util/clock.h"
 
 /* Most events between two looks at the clock, which cost more than an event
  * does; how long these may take; and how much later it must be to be told. */
@@ -70,11 +71,8 @@ static inline void describe(struct agent_vm *vm, struct lj_place *at)
  * longer than a moment: a slow program gets the time of each event. */
 static void look_at_clock(struct agent_vm *vm)
 {
-	struct timespec ts;
-	uint64_t now;
+	uint64_t now = clock__ns(CLOCK_MONOTONIC);
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 	if (now - vm->last_look > CLOCK_MOMENT_NS)
 		vm->clock_every = 1;
 	else if (vm->clock_every < CLOCK_EVERY)

@@ -15,18 +15,11 @@
 #include <unistd.h>
 
 #include "backends/luajit/notice.h"
+#include "util/clock.h"
 
 /* A collector that has not read a word for this long is taken for stopped. */
 #define STALL_NS 2000000000u
 #define NAP_NS 50000000
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* The most that the program's limit of file sizes allows, at least the least
  * ring: going beyond would bring it SIGXFSZ.  0: not even that. */
@@ -131,18 +124,18 @@ void producer__check(struct producer *p)
 /* False when the collector is dead or stopped. */
 static bool wait_for_room(struct producer *p, unsigned words)
 {
-	uint64_t tail = p->tail_seen, since = now_ns();
+	uint64_t tail = p->tail_seen, since = clock__ns(CLOCK_MONOTONIC);
 
 	while (!has_room(p, words)) {
 		if (p->tail_seen != tail) {
 			tail = p->tail_seen;
-			since = now_ns();
+			since = clock__ns(CLOCK_MONOTONIC);
 		}
 		nap(p, words);
 		producer__check(p);
 		if (is_refused(p))
 			return false;
-		if (p->tail_seen == tail && now_ns() - since > STALL_NS) {
+		if (p->tail_seen == tail && clock__ns(CLOCK_MONOTONIC) - since > STALL_NS) {
 			p->dropping = true;
 			agent_notice(
 				"ljperf: the collector does not read, events are dropped and counted\n");

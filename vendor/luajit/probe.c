@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 int probe__fail(struct probe *p, const char *fmt, ...)
 {
 	va_list ap;
@@ -275,18 +277,10 @@ static int find_protected(struct probe *p)
 						   : "the layout probe was stopped by an error");
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 int lj_layout__probe(struct lj_layout *lay, struct lj_builtins *names, const struct lj_api *api,
 		     char *why, size_t why_len)
 {
-	uint64_t start = now_ns();
+	uint64_t start = clock__ns(CLOCK_MONOTONIC);
 	struct probe *p;
 	int err;
 
@@ -306,7 +300,7 @@ int lj_layout__probe(struct lj_layout *lay, struct lj_builtins *names, const str
 	if (p->L)
 		api->lua_close(p->L);
 	free(p);
-	lay->probe_ns = now_ns() - start;
+	lay->probe_ns = clock__ns(CLOCK_MONOTONIC) - start;
 	return err;
 }
 

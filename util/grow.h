@@ -1,6 +1,6 @@
-/* grow.h - growing arrays, for the tables of the report. */
-#ifndef LJPERF_REPORT_GROW_H
-#define LJPERF_REPORT_GROW_H
+/* grow.h - growing arrays. */
+#ifndef LJPERF_UTIL_GROW_H
+#define LJPERF_UTIL_GROW_H
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """diff_streams.py - ljperf diff on streams written here, against sums made here.
 
-The streams are plain V4 (see ljperf-file(5)) and encoded by this file, so that
+The streams are plain V4 (see ljperf-file(5)) and encoded in Python, so that
 neither the streams nor what is expected of them come from ljperf.
 """
 import json
@@ -11,6 +11,10 @@ import random
 import subprocess
 import sys
 from fractions import Fraction
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["LJPERF_SOURCE"], "tests", "model"))
+from session_writer import string, uleb  # noqa: E402
 
 LJPERF = os.environ["LJPERF"]
 os.chdir(os.environ["TMPDIR"])
@@ -28,19 +32,6 @@ def check(name, got, want):
 
 
 # ---- streams ----
-
-def uleb(n):
-    out = bytearray()
-    while n >= 0x80:
-        out.append(n & 0x7f | 0x80)
-        n >>= 7
-    out.append(n)
-    return bytes(out)
-
-
-def string(s):
-    return uleb(len(s)) + s
-
 
 class Stream:
     """What it writes and, by (chunk, line), what every metric should say."""

@@ -13,6 +13,7 @@ import sys
 
 import ljm_stream
 from ljm_stream import MAX64
+from session_writer import string, uleb
 
 HEADERS = {"lua": 0x08, "c": 0x0c, "trace": 0x10}
 SOURCES = {"internal": 1, "lua": 2, "c": 3, "trace": 4}
@@ -24,19 +25,6 @@ NAMES = [
 ]
 NEVER_NAMED = 0x7f00dead0000
 BUILTINS = [b"remove", b"foreach", b"deg"]
-
-
-def uleb(n):
-    out = bytearray()
-    while n >= 0x80:
-        out.append(n & 0x7f | 0x80)
-        n >>= 7
-    out.append(n)
-    return bytes(out)
-
-
-def string(s):
-    return uleb(len(s)) + s
 
 
 class Generator:

@@ -16,6 +16,7 @@ with tempfile.TemporaryDirectory() as work:
     def idle(name, jit):
         # Nothing is recorded, which is status 2.
         return Run(["sh", "-c", '"$@" || [ $? -eq 2 ]', "sh", LJPERF, "record", "-q", "-D", "-1",
+                    "--toggle-signal",
                     "--jit", jit, "-o", path] + script(name))
 
     for name in ("heavy", "mix"):

@@ -44,6 +44,32 @@ uint64_t cursor__uleb_slow(struct cursor *c)
 	return v;
 }
 
+int64_t cursor__sleb(struct cursor *c)
+{
+	const uint8_t *p = c->p;
+	uint64_t v = 0;
+	unsigned shift = 0;
+
+	for (;; p++, shift += 7) {
+		if (p == c->end) {
+			fail_short(c, 1);
+			return 0;
+		}
+		/* The tenth byte holds bit 63 only, the others of it being copies. */
+		if (shift == 63 && *p != 0 && *p != 0x7f) {
+			cursor__fail(c, CURSOR_BAD, c->p);
+			return 0;
+		}
+		v |= (uint64_t)(*p & 0x7f) << shift;
+		if (*p < 0x80)
+			break;
+	}
+	c->p = p + 1;
+	if (*p & 0x40 && shift + 7 < 64)
+		v |= ~UINT64_C(0) << (shift + 7);
+	return (int64_t)v;
+}
+
 const uint8_t *cursor__bytes(struct cursor *c, uint64_t n)
 {
 	const uint8_t *p = c->p;

@@ -51,6 +51,8 @@ uint16_t cursor__le16(struct cursor *c);
 uint32_t cursor__le32(struct cursor *c);
 uint64_t cursor__le64(struct cursor *c);
 const uint8_t *cursor__bytes(struct cursor *c, uint64_t n);
+/* SLEB128 of at most 64 bits: 1 to 10 bytes.  Longer ones are BAD. */
+int64_t cursor__sleb(struct cursor *c);
 /* A ULEB length of at most CURSOR_STRING_MAX and that many bytes. */
 const char *cursor__string(struct cursor *c, size_t *len);
 

@@ -1,7 +1,6 @@
 /* native.c - see native.h. */
 #include "record/native.h"
 
-#include <dwarf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -12,9 +11,6 @@
 #include "util/error.h"
 #include "util/grow.h"
 #include "util/hashmap.h"
-
-/* Numbers of registers in the unwind tables (System V ABI, AMD64). */
-enum { REG_BP = 6, REG_SP = 7 };
 
 /* So many places are remembered, then all are looked up anew. */
 #define RULES_MAX 65536
@@ -41,17 +37,10 @@ struct module {
 /* How to get from a frame to the one that called it. */
 struct rule {
 	uint64_t pc;
-	bool usable; /* else the walk ends here */
-	bool outermost; /* has no caller, by its own word */
 	bool api; /* a function of the VM's interface */
 	bool unknown; /* in no module */
 	uint64_t module; /* start of it, to tell modules apart */
-	uint8_t cfa_reg; /* REG_SP or REG_BP */
-	bool cfa_deref; /* the frame's address is stored there */
-	int64_t cfa_off;
-	int64_t ra_off; /* from the frame's address */
-	enum { BP_SAME, BP_SAVED, BP_LOST } bp;
-	int64_t bp_off;
+	struct eh_rule eh;
 };
 
 struct native {
@@ -222,95 +211,17 @@ static bool is_to_be_asked(struct native *n)
 
 /* ---- rules ---- */
 
-/* REG + OFFSET, or what is stored there. */
-static bool cfa_rule(Dwarf_Frame *frame, struct rule *r)
-{
-	Dwarf_Op *ops;
-	size_t n;
-
-	if (dwarf_frame_cfa(frame, &ops, &n) != 0 || n < 1 || n > 2)
-		return false;
-	if (ops[0].atom == DW_OP_bregx) {
-		r->cfa_reg = (uint8_t)(ops[0].number < 255 ? ops[0].number : 255);
-		r->cfa_off = (int64_t)ops[0].number2;
-	} else if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
-		r->cfa_reg = (uint8_t)(ops[0].atom - DW_OP_breg0);
-		r->cfa_off = (int64_t)ops[0].number;
-	} else {
-		return false;
-	}
-	r->cfa_deref = n == 2;
-	return (r->cfa_reg == REG_SP || r->cfa_reg == REG_BP) &&
-	       (n == 1 || ops[1].atom == DW_OP_deref);
-}
-
-enum saved { SAVED_AT, SAVED_SAME, SAVED_NOT, SAVED_OTHERWISE };
-
-/* Where the caller's REG is: at the frame's address plus *OFFSET, or untouched. */
-static enum saved saved_rule(Dwarf_Frame *frame, int reg, int64_t *offset)
-{
-	Dwarf_Op mem[3], *ops;
-	size_t n;
-
-	if (dwarf_frame_register(frame, reg, mem, &ops, &n) != 0)
-		return SAVED_OTHERWISE;
-	if (n == 0)
-		return ops ? SAVED_NOT : SAVED_SAME;
-	*offset = 0;
-	if (ops[0].atom != DW_OP_call_frame_cfa || n > 2)
-		return SAVED_OTHERWISE;
-	if (n == 1)
-		return SAVED_AT;
-	*offset = (int64_t)ops[1].number;
-	return ops[1].atom == DW_OP_plus_uconst ? SAVED_AT : SAVED_OTHERWISE;
-}
-
-static void frame_rule(Dwarf_Frame *frame, struct rule *r)
-{
-	Dwarf_Addr start, end;
-	bool signal;
-	int ra = dwarf_frame_info(frame, &start, &end, &signal);
-
-	if (ra < 0 || signal)
-		return;
-	switch (saved_rule(frame, ra, &r->ra_off)) {
-	case SAVED_AT:
-		break;
-	case SAVED_NOT:
-		r->outermost = true;
-		return;
-	default:
-		return;
-	}
-	switch (saved_rule(frame, REG_BP, &r->bp_off)) {
-	case SAVED_AT:
-		r->bp = BP_SAVED;
-		break;
-	case SAVED_SAME:
-		r->bp = BP_SAME;
-		break;
-	default:
-		r->bp = BP_LOST;
-	}
-	r->usable = cfa_rule(frame, r);
-}
-
 static void make_rule(struct native *n, struct rule *r)
 {
 	struct module *m = module_at(n, r->pc);
 	struct unwind_file *file = m ? file_of(n, m) : NULL;
-	Dwarf_Frame *frame;
 
 	r->unknown = !m;
 	r->module = m ? m->start : 0;
 	if (!file)
 		return;
 	r->api = unwind_file__is_api(file, r->pc - m->bias);
-	frame = unwind_file__frame(file, r->pc - m->bias);
-	if (!frame)
-		return;
-	frame_rule(frame, r);
-	free(frame);
+	r->eh = unwind_file__rule(file, r->pc - m->bias);
 }
 
 /* The rule of PC; NULL without memory. */
@@ -352,23 +263,37 @@ static bool read_stack(const struct native_sample *s, uint64_t at, uint64_t *val
 }
 
 /* The address of the frame: the caller's stack pointer. */
-static bool frame_address(const struct walk *w, const struct rule *r, uint64_t *cfa)
+static bool frame_address(const struct walk *w, const struct eh_rule *r, uint64_t *cfa)
 {
-	if (r->cfa_reg == REG_BP && !w->bp_known)
+	if (r->cfa_reg == EH_REG_BP && !w->bp_known)
 		return false;
-	*cfa = (r->cfa_reg == REG_BP ? w->bp : w->sp) + (uint64_t)r->cfa_off;
+	*cfa = (r->cfa_reg == EH_REG_BP ? w->bp : w->sp) + (uint64_t)r->cfa_off;
 	return (!r->cfa_deref || read_stack(w->sample, *cfa, cfa)) && *cfa > w->sp;
 }
 
+static void find_bp(struct walk *w, const struct eh_rule *r, uint64_t cfa)
+{
+	switch (r->bp) {
+	case EH_BP_SAME:
+		break;
+	case EH_BP_IN_FRAME:
+		w->bp_known = read_stack(w->sample, cfa + (uint64_t)r->bp_off, &w->bp);
+		break;
+	case EH_BP_BY_BP:
+		w->bp_known = w->bp_known &&
+			      read_stack(w->sample, w->bp + (uint64_t)r->bp_off, &w->bp);
+		break;
+	case EH_BP_LOST:
+		w->bp_known = false;
+	}
+}
+
 /* Moves on to the caller, whose stack pointer is CFA. */
-static bool step(struct walk *w, const struct rule *r, uint64_t cfa)
+static bool step(struct walk *w, const struct eh_rule *r, uint64_t cfa)
 {
 	if (!read_stack(w->sample, cfa + (uint64_t)r->ra_off, &w->pc))
 		return false;
-	if (r->bp == BP_SAVED)
-		w->bp_known = read_stack(w->sample, cfa + (uint64_t)r->bp_off, &w->bp);
-	else if (r->bp == BP_LOST)
-		w->bp_known = false;
+	find_bp(w, r, cfa);
 	w->sp = cfa;
 	w->pc--; /* the call, and not what follows it */
 	return w->pc != UINT64_MAX;
@@ -416,15 +341,15 @@ int native__walk(struct native *n, const struct native_sample *sample, struct na
 			f->ask = is_to_be_asked(n);
 			return 0;
 		}
-		if (r->usable && !frame_address(&w, r, &cfa))
+		if (r->eh.usable && !frame_address(&w, &r->eh, &cfa))
 			return 0;
-		if (r->usable && sample->bound && cfa > sample->bound)
+		if (r->eh.usable && sample->bound && cfa > sample->bound)
 			return 0; /* not a frame of the C function's stack */
 		if (f->n == NATIVE_FRAMES)
 			return 0;
 		add_frame(f, &t, r);
-		f->whole = r->outermost || (r->usable && cfa == sample->bound);
-		if (f->whole || !r->usable || !step(&w, r, cfa))
+		f->whole = r->eh.outermost || (r->eh.usable && cfa == sample->bound);
+		if (f->whole || !r->eh.usable || !step(&w, &r->eh, cfa))
 			return 0;
 	}
 }

@@ -1,5 +1,5 @@
 /* native.h - finds out from a piece of a thread's stack who called whom, by the
- * rules that libdw reads from the modules' own unwind tables (.eh_frame).  For
+ * rules of the modules' own unwind tables (eh_frame.h).  For
  * the events of C functions, when native call stacks are recorded; called by
  * drain.c.
  *

@@ -14,13 +14,17 @@
 
 #define HEAD_BYTES 4096
 
+/* Larger parts are not read: a file with holes costs its writer nothing. */
+#define SECTION_MAX (UINT64_C(64) << 20)
+#define NOTES_MAX 65536
+
 struct function {
 	uint64_t start, end;
 };
 
 struct unwind_file {
-	Elf *elf; /* holds what CFI refers to; nothing else of it is kept */
-	Dwarf_CFI *cfi; /* NULL: it has no tables */
+	uint8_t *bytes; /* what the tables refer to */
+	struct eh_frame *tables; /* NULL: it has none */
 	struct function *api; /* none, unless it is a VM */
 	size_t n_api;
 };
@@ -58,6 +62,18 @@ static int open_file(pid_t pid, const char *path)
 	return fd >= 0 ? fd : open_regular(path);
 }
 
+/* libelf allocates as many sections as the file says.  Counts that do not fit
+ * into the header are for object files, which no process loads. */
+static bool is_loadable(int fd)
+{
+	Elf64_Ehdr eh;
+
+	return pread(fd, &eh, sizeof(eh), 0) == (ssize_t)sizeof(eh) &&
+	       !memcmp(eh.e_ident, ELFMAG, SELFMAG) && eh.e_ident[EI_CLASS] == ELFCLASS64 &&
+	       eh.e_ident[EI_DATA] == ELFDATA2LSB && eh.e_machine == EM_X86_64 &&
+	       (eh.e_shnum || !eh.e_shoff) && eh.e_phnum != PN_XNUM;
+}
+
 static bool note_matches(Elf_Data *notes, const struct unwind_want *want)
 {
 	size_t at = 0, name, desc;
@@ -80,7 +96,8 @@ static bool has_build_id(Elf *elf, const struct unwind_want *want)
 	if (elf_getphdrnum(elf, &n) != 0)
 		return false;
 	for (i = 0; i < n; i++) {
-		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_NOTE)
+		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_NOTE ||
+		    ph.p_filesz > NOTES_MAX)
 			continue;
 		notes = elf_getdata_rawchunk(elf, (int64_t)ph.p_offset, ph.p_filesz,
 					     ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
@@ -121,12 +138,19 @@ static bool add_function(struct unwind_file *f, size_t *cap, const GElf_Sym *sym
 	return true;
 }
 
+static bool is_modest(Elf_Scn *scn)
+{
+	GElf_Shdr sh;
+
+	return gelf_getshdr(scn, &sh) && sh.sh_size <= SECTION_MAX;
+}
+
 /* Adds the functions of one table of symbols; whether a VM is made in the file.
  * What only uses a VM may have functions of such names, too. */
 static bool read_symbols(struct unwind_file *f, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh,
 			 size_t *cap)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
+	Elf_Data *data = is_modest(elf_getscn(elf, sh->sh_link)) ? elf_getdata(scn, NULL) : NULL;
 	size_t n = data && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0, i;
 	bool makes_vm = false;
 	const char *name;
@@ -145,22 +169,53 @@ static bool read_symbols(struct unwind_file *f, Elf *elf, Elf_Scn *scn, const GE
 	return makes_vm;
 }
 
-/* The tables may be large: they go with their own handle. */
-static void find_api(struct unwind_file *f, int fd)
+static void find_api(struct unwind_file *f, Elf *elf)
 {
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	Elf_Scn *scn = NULL;
 	bool makes_vm = false;
 	size_t cap = 0;
 	GElf_Shdr sh;
 
-	while (elf && (scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &sh) &&
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &sh) && is_modest(scn) &&
 		    (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM))
 			makes_vm |= read_symbols(f, elf, scn, &sh, &cap);
-	elf_end(elf);
 	if (!makes_vm)
 		f->n_api = 0;
+}
+
+/* ---- the tables ---- */
+
+/* The section, read to its end. */
+static bool read_section(struct unwind_file *f, int fd, const GElf_Shdr *sh)
+{
+	f->bytes = malloc(sh->sh_size);
+	if (!f->bytes ||
+	    pread(fd, f->bytes, sh->sh_size, (off_t)sh->sh_offset) != (ssize_t)sh->sh_size)
+		return false;
+	f->tables = eh_frame__new(f->bytes, sh->sh_size, sh->sh_addr);
+	return f->tables;
+}
+
+static void find_tables(struct unwind_file *f, Elf *elf, int fd)
+{
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr sh;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0 || !is_modest(elf_getscn(elf, names)))
+		return;
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS || !sh.sh_size ||
+		    sh.sh_size > SECTION_MAX)
+			continue;
+		name = elf_strptr(elf, names, sh.sh_name);
+		if (name && !strcmp(name, ".eh_frame")) {
+			read_section(f, fd, &sh);
+			return;
+		}
+	}
 }
 
 /* ---- the file ---- */
@@ -168,14 +223,16 @@ static void find_api(struct unwind_file *f, int fd)
 /* All that is needed of FD: there may be many files, and few descriptors. */
 static bool load(struct unwind_file *f, int fd, const struct unwind_want *want)
 {
-	f->elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!f->elf ||
-	    !(want->build_id_len ? has_build_id(f->elf, want) : has_head(fd, want->head_sum)))
-		return false;
-	f->cfi = dwarf_getcfi_elf(f->elf);
-	elf_cntl(f->elf, ELF_C_FDDONE);
-	find_api(f, fd);
-	return true;
+	Elf *elf = is_loadable(fd) ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+	bool ok = elf &&
+		  (want->build_id_len ? has_build_id(elf, want) : has_head(fd, want->head_sum));
+
+	if (ok) {
+		find_tables(f, elf, fd);
+		find_api(f, elf);
+	}
+	elf_end(elf);
+	return ok;
 }
 
 struct unwind_file *unwind_file__open(pid_t pid, const struct unwind_want *want)
@@ -197,17 +254,15 @@ void unwind_file__delete(struct unwind_file *f)
 {
 	if (!f)
 		return;
-	dwarf_cfi_end(f->cfi);
-	elf_end(f->elf);
+	eh_frame__delete(f->tables);
+	free(f->bytes);
 	free(f->api);
 	free(f);
 }
 
-Dwarf_Frame *unwind_file__frame(struct unwind_file *f, uint64_t pc)
+struct eh_rule unwind_file__rule(const struct unwind_file *f, uint64_t pc)
 {
-	Dwarf_Frame *frame;
-
-	return f->cfi && dwarf_cfi_addrframe(f->cfi, pc, &frame) == 0 ? frame : NULL;
+	return f->tables ? eh_frame__rule(f->tables, pc) : (struct eh_rule){ 0 };
 }
 
 bool unwind_file__is_api(const struct unwind_file *f, uint64_t pc)

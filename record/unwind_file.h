@@ -1,5 +1,5 @@
 /* unwind_file.h - the file of a module of a recorded process, opened to unwind
- * by: the rules of its own unwind tables (.eh_frame) and which of its functions
+ * by: the rules of its own unwind tables (eh_frame.h) and which of its functions
  * are the VM's interface.  Called by native.c.
  *
  * The process may write over the file while it is open, so it is never mapped:
@@ -8,11 +8,12 @@
 #ifndef LJPERF_RECORD_UNWIND_FILE_H
 #define LJPERF_RECORD_UNWIND_FILE_H
 
-#include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "record/eh_frame.h"
 
 /* What the process has loaded. */
 struct unwind_want {
@@ -29,9 +30,8 @@ struct unwind_file;
 struct unwind_file *unwind_file__open(pid_t pid, const struct unwind_want *want);
 void unwind_file__delete(struct unwind_file *f); /* NULL is fine */
 
-/* Addresses are those of the file.  The rules at PC, for free(); NULL when it
- * has none. */
-Dwarf_Frame *unwind_file__frame(struct unwind_file *f, uint64_t pc);
+/* Addresses are those of the file.  The rule at PC as of eh_frame__rule(). */
+struct eh_rule unwind_file__rule(const struct unwind_file *f, uint64_t pc);
 bool unwind_file__is_api(const struct unwind_file *f, uint64_t pc);
 
 #endif

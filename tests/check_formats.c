@@ -104,6 +104,63 @@ START_TEST(uleb_prefixes)
 }
 END_TEST
 
+/* ---- SLEB128 ---- */
+
+/* The first eight are DWARF 5's own examples (7.6, table 7.8). */
+static const struct sleb_row {
+	const char *bytes;
+	size_t len;
+	enum cursor_status status;
+	int64_t value;
+} sleb_rows[] = {
+#define ROW(text, status, value) \
+	{ \
+		text, sizeof(text) - 1, status, value \
+	}
+	ROW("\x02", CURSOR_OK, 2),
+	ROW("\x7e", CURSOR_OK, -2),
+	ROW("\xff\x00", CURSOR_OK, 127),
+	ROW("\x81\x7f", CURSOR_OK, -127),
+	ROW("\x80\x01", CURSOR_OK, 128),
+	ROW("\x80\x7f", CURSOR_OK, -128),
+	ROW("\x81\x01", CURSOR_OK, 129),
+	ROW("\xff\x7e", CURSOR_OK, -129),
+	ROW("\x00", CURSOR_OK, 0),
+	ROW("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00", CURSOR_OK, INT64_MAX),
+	ROW("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x7f", CURSOR_OK, INT64_MIN),
+	ROW("\xff\xff\xff\xff\xff\xff\xff\xff\x3f", CURSOR_OK, ((int64_t)1 << 62) - 1),
+	ROW("\x80\x80\x80\x80\x80\x80\x80\x80\x40", CURSOR_OK, -((int64_t)1 << 62)),
+	/* Copies of the sign, and bits above bit 63 that are none. */
+	ROW("\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x7f", CURSOR_OK, -2),
+	ROW("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", CURSOR_BAD, 0),
+	ROW("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7e", CURSOR_BAD, 0),
+	ROW("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", CURSOR_BAD, 0),
+#undef ROW
+};
+enum { N_SLEB_ROWS = sizeof(sleb_rows) / sizeof(*sleb_rows) };
+
+START_TEST(sleb_values)
+{
+	const struct sleb_row *row = &sleb_rows[_i];
+	size_t n;
+
+	for (n = 0; n <= row->len; n++) {
+		uint8_t *p = malloc(n + 1); /* each proper prefix is short */
+		struct cursor c = cursor__of(p, n);
+		int64_t v;
+
+		memcpy(p, row->bytes, n);
+		v = cursor__sleb(&c);
+		ck_assert_int_eq(v, n == row->len ? row->value : 0);
+		if (n == row->len || c.status == CURSOR_BAD)
+			ck_assert_int_eq(c.status, row->status);
+		else
+			ck_assert_int_eq(c.status, CURSOR_SHORT);
+		free(p);
+	}
+}
+END_TEST
+
 /* ---- ULEB128, writing ---- */
 
 static void check_written(uint64_t v)
@@ -336,6 +393,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(t, uleb_values, 0, N_ULEB_ROWS);
 	tcase_add_loop_test(t, uleb_prefixes, 0, N_ULEB_ROWS);
 	tcase_add_loop_test(t, uleb_written, 0, 64);
+	tcase_add_loop_test(t, sleb_values, 0, N_SLEB_ROWS);
 	tcase_add_test(t, cursor_sticks);
 	tcase_add_test(t, cursor_integers);
 	tcase_add_loop_test(t, cursor_huge_lengths, 0, sizeof(huge) / sizeof(*huge));

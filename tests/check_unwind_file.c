@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/ring.h"
 #include "record/unwind_file.h"
+#include "tests/lib_suite.h"
 
 /* Names of the VM's interface: the first says that there is a VM here. */
 int lua_newstate(int n);
@@ -89,20 +91,11 @@ static struct unwind_file *open_by_sum(const char *path, uint64_t sum)
 static void check_rules(struct unwind_file *f)
 {
 	uint64_t pc = (uint64_t)(uintptr_t)luaL_something - bias;
-	Dwarf_Addr start, end;
-	bool signal_frame;
-	Dwarf_Frame *frame;
 
 	ck_assert_ptr_nonnull(f);
-	frame = unwind_file__frame(f, pc + 1);
-	ck_assert_ptr_nonnull(frame);
-	ck_assert_int_ge(dwarf_frame_info(frame, &start, &end, &signal_frame), 0);
-	ck_assert_uint_ge(pc + 1, start);
-	ck_assert_uint_lt(pc + 1, end);
-	ck_assert(!signal_frame);
-	free(frame);
-	ck_assert_ptr_null(unwind_file__frame(f, 0));
-	ck_assert_ptr_null(unwind_file__frame(f, UINT64_MAX / 2));
+	ck_assert(unwind_file__rule(f, pc + 1).usable);
+	ck_assert(!unwind_file__rule(f, 0).usable);
+	ck_assert(!unwind_file__rule(f, UINT64_MAX / 2).usable);
 }
 
 START_TEST(test_build_id)
@@ -179,13 +172,11 @@ START_TEST(test_cut_file)
 	static const off_t lengths[] = { 0, 1, 63, 64, 4095, 4096, 5000, 8192, 20000, 50000 };
 	char path[] = "/tmp/ljperf-unwind.XXXXXX";
 	struct unwind_file *f;
-	Dwarf_Frame *frame = NULL;
 
 	copy_self(path, lengths[_i]);
 	f = open_by_sum(path, ring_head_sum(head, sizeof(head)));
 	if (f)
-		frame = unwind_file__frame(f, (uint64_t)(uintptr_t)luaL_something - bias);
-	free(frame);
+		unwind_file__rule(f, (uint64_t)(uintptr_t)luaL_something - bias);
 	unwind_file__delete(f);
 	f = open_by_id(path, build_id, build_id_len);
 	unwind_file__delete(f);
@@ -212,12 +203,98 @@ START_TEST(test_no_file)
 }
 END_TEST
 
-int main(void)
+/* kB of memory that this process has needed at most. */
+static long peak_kb(void)
+{
+	struct rusage u;
+
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &u), 0);
+	return u.ru_maxrss;
+}
+
+/* A copy of this program, changed so that nothing but its first page tells it. */
+struct copy {
+	char path[64];
+	int fd;
+	Elf64_Ehdr eh;
+};
+
+static void copy_begin(struct copy *c)
+{
+	snprintf(c->path, sizeof(c->path), "/tmp/ljperf-unwind.XXXXXX");
+	copy_self(c->path, -1);
+	c->fd = open(c->path, O_RDWR | O_CLOEXEC);
+	ck_assert_int_eq(pread(c->fd, &c->eh, sizeof(c->eh), 0), sizeof(c->eh));
+}
+
+/* Opened by what its first page is by now. */
+static struct unwind_file *copy_open(struct copy *c)
+{
+	uint8_t page[4096];
+
+	ck_assert_int_eq(pwrite(c->fd, &c->eh, sizeof(c->eh), 0), sizeof(c->eh));
+	ck_assert_int_eq(pread(c->fd, page, sizeof(page), 0), sizeof(page));
+	return open_by_sum(c->path, ring_head_sum(page, sizeof(page)));
+}
+
+static void copy_end(struct copy *c)
+{
+	close(c->fd);
+	unlink(c->path);
+}
+
+/* Each section is said to be 1 GiB larger, and the file is: holes cost nothing.
+ * Whoever reads one of them needs that much memory. */
+START_TEST(test_holes)
+{
+	const off_t more = (off_t)1 << 30;
+	struct copy c;
+	struct unwind_file *f;
+	Elf64_Shdr sh;
+	struct stat st;
+	long before;
+	int i;
+
+	copy_begin(&c);
+	ck_assert_int_eq(fstat(c.fd, &st), 0);
+	for (i = 1; i < c.eh.e_shnum; i++) {
+		off_t at = (off_t)c.eh.e_shoff + i * (off_t)sizeof(sh);
+
+		ck_assert_int_eq(pread(c.fd, &sh, sizeof(sh), at), sizeof(sh));
+		sh.sh_size += (uint64_t)more;
+		ck_assert_int_eq(pwrite(c.fd, &sh, sizeof(sh), at), sizeof(sh));
+	}
+	ck_assert_int_eq(ftruncate(c.fd, st.st_size + more), 0);
+	before = peak_kb();
+	f = copy_open(&c);
+	ck_assert_ptr_nonnull(f);
+	ck_assert(!unwind_file__rule(f, (uint64_t)(uintptr_t)luaL_something - bias).usable);
+	unwind_file__delete(f);
+	ck_assert_int_lt(peak_kb() - before, 64 << 10);
+	copy_end(&c);
+}
+END_TEST
+
+/* More sections or segments than the header can count: their number stands in the
+ * first section.  libelf allocates for as many, if the file is large enough. */
+START_TEST(test_counts)
+{
+	struct copy c;
+
+	copy_begin(&c);
+	if (_i)
+		c.eh.e_phnum = PN_XNUM;
+	else
+		c.eh.e_shnum = 0;
+	ck_assert_ptr_null(copy_open(&c));
+	copy_end(&c);
+}
+END_TEST
+
+static Suite *suite(void)
 {
 	Suite *s = suite_create("unwind_file");
 	TCase *tc = tcase_create("unwind_file");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, test_build_id);
@@ -226,10 +303,13 @@ int main(void)
 	tcase_add_test(tc, test_file_shrinks);
 	tcase_add_loop_test(tc, test_cut_file, 0, 10);
 	tcase_add_test(tc, test_no_file);
+	tcase_add_test(tc, test_holes);
+	tcase_add_loop_test(tc, test_counts, 0, 2);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return s;
+}
+
+int main(void)
+{
+	return run_suite(suite());
 }

@@ -23,14 +23,6 @@ enum { WORDS = 4, STACK_BYTES = 256, HEAD_BYTES = 4096 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-const char *__lsan_default_suppressions(void);
-
-/* libelf keeps what it has read of a damaged file now and then. */
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libelf.so\nleak:libdw.so\n";
-}
-
 static uint64_t head_sum(const uint8_t *data, size_t size)
 {
 	uint8_t head[HEAD_BYTES] = { 0 };

@@ -4,7 +4,9 @@
 # folder of the targets and their names.
 #
 # A crash, a leak, and an input that takes too much time or memory are failures.
-# Such an input, the log, and the corpus that grew are kept in the folder.
+# Such an input, the log, and the corpus that grew are kept in the folder.  What
+# is tried depends on FUZZ_SEED and on that corpus; without one it is something
+# else each time.
 set -u
 
 one=
@@ -23,7 +25,7 @@ run()
 	name=$1
 	shift
 	(cd "$folder/tmp/$name" && TMPDIR=$PWD exec "$folder/$name" -max_total_time="${FUZZ_TIME:-60}" \
-		-timeout=60 -print_final_stats=1 -artifact_prefix="$folder/found/$name-" "$@") \
+		-seed="${FUZZ_SEED:-0}" -timeout=60 -print_final_stats=1 -artifact_prefix="$folder/found/$name-" "$@") \
 		>"$log" 2>&1 </dev/null
 	status=$?
 	rm -rf "$folder/tmp/$name"

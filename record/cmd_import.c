@@ -29,7 +29,7 @@ static const char usage[] = "ljperf import [OPTIONS] FILE";
 static const struct option options[] = {
 	OPT_STRING('o', "output", &imp.output, "FILE", "write to FILE (" DEFAULT_OUTPUT ")"),
 	OPT_U64('z', "compression-level", &imp.level, "N", "level of zstd, 1 to 19"),
-	OPT_BOOL('f', "force", &imp.force, "read a file of another user"),
+	OPT_BOOL('f', "force", &imp.force, "read files of other users, accept damaged ones"),
 	OPT_BOOL('q', "quiet", &imp.quiet, "no line at the end, no warning"),
 	OPT_END(),
 };
@@ -66,9 +66,19 @@ static bool same_file(int a, const char *path)
 	       sa.st_ino == sb.st_ino;
 }
 
-static struct session_writer *new_writer(int fd, const char *name)
+/* What is written. */
+struct target {
+	const char *input;
+	struct session_writer *w;
+	char *path;
+	int fd; /* -1: not opened yet */
+};
+
+/* Only now does an older file make room. */
+static struct session_writer *open_target(void *ctx)
 {
-	const char *argv[] = { "ljperf", "import", name };
+	struct target *t = ctx;
+	const char *argv[] = { "ljperf", "import", t->input };
 	struct session_header h = {
 		.argv = argv,
 		.argc = 3,
@@ -77,42 +87,66 @@ static struct session_writer *new_writer(int fd, const char *name)
 	};
 	struct session_writer_opts opts = { .level = (int)imp.level };
 
-	return session_writer__new(fd, &h, &opts);
+	t->fd = output__open(imp.output, 0, 1, true, &t->path);
+	if (t->fd >= 0)
+		t->w = session_writer__new(t->fd, &h, &opts);
+	return t->w;
 }
 
-/* A cut recording makes a cut session: what it lacks is not made up. */
+/* A file that was begun and not finished goes. */
+static int close_target(struct target *t, int err)
+{
+	bool is_file = t->fd >= 0 && t->fd != STDOUT_FILENO;
+
+	session_writer__delete(t->w);
+	if (is_file && close(t->fd) != 0 && err >= 0)
+		err = err__errno(errno, "cannot write '%s'", t->path);
+	if (err < 0 && is_file)
+		output__remove(t->path);
+	free(t->path);
+	return err;
+}
+
+/* A cut recording makes a cut session: what it lacks is not made up.  1 for one. */
 static int finish(struct session_writer *w, const struct session_info *info)
 {
 	struct session_footer end = { .end_kind = SESSION_END_UNKNOWN };
+	int err;
 
 	if (info->state == SESSION_COMPLETE)
 		return session_writer__finish(w, &end);
 	if (!imp.quiet)
 		err__print("warning: %s; what comes before it is imported", info->damage);
-	return session_writer__flush(w);
+	err = session_writer__flush(w);
+	return err < 0 || imp.force ? err : 1;
 }
 
-static int copy(struct session_reader *r, int fd, const char *name)
+static void print_end(const struct target *t)
 {
-	struct session_writer *w = new_writer(fd, name);
-	int err = w ? import__run(w, r) : -EIO;
 	char safe[1024];
 
-	if (!err)
-		err = finish(w, session_reader__info(r));
 	text__safe(safe, sizeof(safe), imp.output);
-	if (!err && !imp.quiet)
+	if (!imp.quiet)
 		fprintf(stderr, "[ ljperf import: wrote %s (%" PRIu64 " events) ]\n", safe,
-			session_writer__events(w));
-	session_writer__delete(w);
-	return err;
+			session_writer__events(t->w));
+}
+
+static int copy(struct session_reader *r, const char *name)
+{
+	struct target t = { .input = name, .fd = -1 };
+	int err = import__run_late(r, open_target, &t);
+
+	if (!err)
+		err = finish(t.w, session_reader__info(r));
+	if (err >= 0)
+		print_end(&t);
+	return close_target(&t, err);
 }
 
 static int import(const char *name)
 {
 	struct session_reader *r = NULL;
-	char *path = NULL;
-	int in = open_input(name), out = -1, err = in < 0 ? in : 0;
+	int in = open_input(name), err = in < 0 ? in : 0;
 
 	if (!err && same_file(in, imp.output))
 		err = err__set(-EINVAL, "it is the file to write to");
@@ -121,16 +155,9 @@ static int import(const char *name)
 	if (!err && !(r = session_reader__new_fd(in, name)))
 		err = -ENOMEM;
 	if (!err)
-		err = out = output__open(imp.output, 0, 1, true, &path);
-	if (out >= 0)
-		err = copy(r, out, name);
-	if (out >= 0 && out != STDOUT_FILENO && close(out) != 0 && !err)
-		err = err__errno(errno, "cannot write '%s'", path);
-	if (err < 0 && out >= 0 && out != STDOUT_FILENO)
-		output__remove(path);
+		err = copy(r, name);
 	session_reader__delete(r);
-	free(path);
-	return err < 0 ? fail(name) : EXIT_SUCCESS;
+	return err < 0 ? fail(name) : err ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int cmd_import(int argc, const char **argv)

@@ -5,6 +5,19 @@
 
 #include "util/error.h"
 
+struct import {
+	import_open *open;
+	void *ctx;
+	struct session_writer *w; /* once opened */
+};
+
+static int opened(struct import *imp)
+{
+	if (!imp->w)
+		imp->w = imp->open(imp->ctx);
+	return imp->w ? 0 : -EIO;
+}
+
 /* A plain stream has no header: nothing would be gained, and some lost. */
 static int take_header(void *ctx, const struct session_header *h)
 {
@@ -15,21 +28,39 @@ static int take_header(void *ctx, const struct session_header *h)
 
 static int take_symbol(void *ctx, const struct ljm_symbol *sym)
 {
-	return session_writer__symbol(ctx, sym);
+	struct import *imp = ctx;
+	int err = opened(imp);
+
+	return err ? err : session_writer__symbol(imp->w, sym);
 }
 
 static int take_event(void *ctx, const struct ljm_event *ev)
 {
-	return session_writer__event(ctx, ev);
+	struct import *imp = ctx;
+	int err = opened(imp);
+
+	return err ? err : session_writer__event(imp->w, ev);
 }
 
-int import__run(struct session_writer *w, struct session_reader *r)
+int import__run_late(struct session_reader *r, import_open *open, void *ctx)
 {
 	static const struct session_handlers handlers = {
 		.header = take_header,
 		.symbol = take_symbol,
 		.event = take_event,
 	};
+	struct import imp = { .open = open, .ctx = ctx };
+	int err = session_reader__run(r, &handlers, &imp);
 
-	return session_reader__run(r, &handlers, w);
+	return err ? err : opened(&imp);
+}
+
+static struct session_writer *given(void *w)
+{
+	return w;
+}
+
+int import__run(struct session_writer *w, struct session_reader *r)
+{
+	return import__run_late(r, given, w);
 }

@@ -46,9 +46,14 @@ is "standard input" "$status$err" 0
 size=$(stat -c %s "$sample")
 head -c $((size / 2)) "$sample" >cut.bin
 run "$LJPERF" import -o out.zst cut.bin
-like "a cut recording" "$status $err" "0 ljperf: warning: *what comes before it is imported*"
+like "a cut recording" "$status $err" "1 ljperf: warning: *what comes before it is imported*"
 like "a cut recording makes a cut session" "$("$LJPERF" info out.zst 2>&1)" "*complete : no*"
 is "a cut recording: the same rows" "$(rows out.zst 2>/dev/null)" "$(rows cut.bin 2>/dev/null)"
+
+run "$LJPERF" import -f -o out.zst cut.bin
+like "a cut recording, -f" "$status $err" "0 ljperf: warning: *what comes before it is imported*"
+run "$LJPERF" import -o cut.zst cut.bin
+is "a cut recording, -f: the same session" "$(rows out.zst 2>/dev/null)" "$(rows cut.zst 2>/dev/null)"
 
 echo "something else" >text
 for file in text none . out.zst; do
@@ -57,6 +62,12 @@ for file in text none . out.zst; do
 	run "$LJPERF" import -o new.zst "$file"
 	like "$file is refused" "$status $err" "2 ljperf: cannot import '$file': *"
 	is "$file is refused: no file" "$([ -e new.zst ] || echo none)" none
+done
+cp out.zst out.zst.old
+sums=$(sha256sum out.zst out.zst.old)
+for file in text none . keep.zst; do
+	run "$LJPERF" import -o out.zst "$file"
+	is "$file is refused: the session that was there stays" "$status$(sha256sum out.zst out.zst.old)" "2$sums"
 done
 run "$LJPERF" import -o out.zst out.zst
 like "onto itself" "$status $err" "2 ljperf: cannot import 'out.zst': it is the file to write to"

@@ -1,6 +1,7 @@
 /* stacks.c - see stacks.h. */
 #include "backends/luajit/stacks.h"
 
+#include <limits.h>
 #include <sys/mman.h>
 
 #include "backends/luajit/vm.h"
@@ -148,51 +149,78 @@ static uint32_t cut_node(struct agent_vm *vm)
 
 /* ---- walking ---- */
 
-/* A Lua function whose PC is unknown may stand at another line by now. */
-static bool same_frame(const struct lj_layout *lay, const struct lj_frame *a,
-		       const struct lj_frame *b)
+/* How many of the J outermost frames of the last walk a walk that has come to
+ * the innermost of them would meet again: all, or those outside of one that it
+ * would not.  By itself, because it is the one loop over all frames. */
+static __attribute__((noinline)) unsigned still_there(const struct lj_layout *lay,
+						      const struct stack_walk *w, unsigned j)
 {
-	return a->at == b->at && a->link == b->link && a->fn == b->fn && a->pc == b->pc &&
-	       (a->pc || a->fn[lay->f_ffid] != 0);
-}
+	const struct stack_frame *first = w->frames, *frame = first + j;
 
-/* From which frame of NEW on, up to the outermost, it is the same as OLD;
- * *WHERE is that frame in OLD.  The number of frames when none is. */
-static unsigned common_tail(const struct lj_layout *lay, const struct stack_walk *new,
-			    const struct stack_walk *old, unsigned *where)
-{
-	unsigned i = new->n, j = old->n;
-
-	if (new->L != old->L || new->below != old->below)
-		return new->n;
-	while (i && j && same_frame(lay, &new->frames[i - 1], &old->frames[j - 1]))
-		i--, j--;
-	*where = j;
-	return i;
-}
-
-/* LEAF is the innermost place.  When it has a thread, frames are levels of the
- * API from 0 on, so that their functions can be asked for their names. */
-static uint32_t walk_nodes(struct agent_vm *vm, struct stack_walk *new,
-			   const struct stack_walk *old, const struct lj_place *leaf)
-{
-	struct lj_place at = { .L = leaf->L };
-	unsigned where = 0, i = common_tail(&vm->lay, new, old, &where);
-	uint32_t node = i < new->n ? old->nodes[where] : new->below, left;
-
-	for (left = new->n; left-- > i;)
-		new->nodes[left] = old->nodes[where + (left - i)];
-	while (i-- > 0) {
-		at.level = (int)i;
-		at.num = i == 0 && leaf->where == LJ_AT_LINE && leaf->level == 0 ? leaf->num : 0;
-		node = frame_node(vm, node, &new->frames[i], &at);
-		if (!node) {
-			new->n = 0; /* nothing to be compared with */
-			return 0;
-		}
-		new->nodes[i] = node;
+	while (frame-- > first) {
+		if (__builtin_expect(!lj_frame_same(&frame->f), 0))
+			return (unsigned)(frame - first);
+		if (frame->f.is_special &&
+		    !lj_frame_same_special(lay, &frame->f, frame > first ? frame[-1].f.pc : NULL))
+			return (unsigned)(frame - first);
 	}
-	return node;
+	return j;
+}
+
+/* What a walk has found. */
+struct found {
+	unsigned fresh; /* frames, of stacks.fresh */
+	unsigned kept; /* frames of the last walk, below them */
+	uint32_t calls; /* of the fresh ones */
+	bool cut;
+};
+
+/* The frames that are kept make a stack of the same length as one of a walk to
+ * the end would have. */
+static bool may_keep(const struct stacks *s, const struct found *f, unsigned kept)
+{
+	const struct stack_walk *w = &s->walk;
+	uint32_t depth = f->calls + (kept ? w->frames[kept - 1].depth : 0);
+
+	if (f->fresh + kept > WALK_MAX)
+		return false;
+	return w->cut ? depth == w->depth : depth <= s->most;
+}
+
+/* Walks from W on until the rest is as it was the last time.  Where it comes to the
+ * place of an old frame, that one and those below it are checked; what is left to
+ * compare then is where its function stands, which those that it calls tell. */
+static struct found walk(const struct lj_layout *lay, struct stacks *s, struct lj_walk *w)
+{
+	const struct stack_frame *old = s->walk.frames;
+	unsigned j = s->walk.n;
+	struct found f = { 0 };
+	struct lj_frame *next;
+	bool holds = false;
+
+	while (lj_walk__next(lay, w, next = &s->fresh[f.fresh])) {
+		f.cut = f.fresh + 1 == WALK_MAX || (next->is_call && f.calls == s->most);
+		if (f.cut)
+			break;
+		while (j && old[j - 1].f.at > next->at)
+			j--;
+		if (j && old[j - 1].f.at == next->at) {
+			unsigned there = holds ? j : still_there(lay, &s->walk, j);
+
+			holds = there == j;
+			j = there;
+			if (holds && old[j - 1].f.pc == next->pc &&
+			    old[j - 1].f.code == next->code && lj_frame_is_known(lay, next) &&
+			    may_keep(s, &f, j)) {
+				f.kept = j;
+				f.cut = s->walk.cut;
+				break;
+			}
+		}
+		f.calls += next->is_call;
+		f.fresh++;
+	}
+	return f;
 }
 
 /* The stack of the thread that resumed L, and of those before it. */
@@ -201,63 +229,202 @@ static uint32_t resumer_node(struct agent_vm *vm, lua_State *L, unsigned most)
 	struct stacks *s = vm->stacks;
 	struct lj_frame frames[32];
 	lua_State *by = lj_resumer(&vm->lay, vm->L, L, s->ff_resume, s->ff_wrap);
+	unsigned n = 0, room = most < 32 ? most : 32;
+	bool cut = false;
+	struct lj_frame f;
+	struct lj_walk w;
 	uint32_t node;
-	unsigned n, i;
-	bool cut;
 
 	if (!by || !most)
 		return 0;
-	n = lj_walk(&vm->lay, by, lj_base(&vm->lay, by), NULL, frames, most < 32 ? most : 32, &cut);
+	w = lj_walk__of(&vm->lay, by, lj_base(&vm->lay, by), NULL);
+	while (!cut && lj_walk__next(&vm->lay, &w, &f)) {
+		cut = f.is_call && n == room;
+		if (f.is_call && !cut)
+			frames[n++] = f;
+	}
 	node = cut ? cut_node(vm) : resumer_node(vm, by, most - n);
-	for (i = n; i-- > 0;) {
-		node = frame_node(vm, node, &frames[i], &(struct lj_place){ 0 });
+	while (n-- > 0) {
+		node = frame_node(vm, node, &frames[n], &(struct lj_place){ 0 });
 		if (!node)
 			return 0;
 	}
 	return node;
 }
 
-/* The function a trace was entered in is the one it starts in, most often:
- * the trace's own name then says it. */
-static void drop_trace_function(struct agent_vm *vm, struct stack_walk *w,
-				const struct lj_place *at)
+/* What is kept stands under another resumer, or the mark of a cut, by now. */
+static bool move_kept(struct agent_vm *vm, struct stack_walk *w, unsigned kept, uint32_t below)
+{
+	uint32_t node = below;
+	unsigned i;
+
+	for (i = 0; i < kept; i++) {
+		if (w->frames[i].f.is_call) {
+			node = frame_node(vm, node, &w->frames[i].f, &(struct lj_place){ 0 });
+			if (!node)
+				return false;
+		}
+		w->frames[i].node = node;
+	}
+	return true;
+}
+
+#define NO_FRAME UINT_MAX
+
+/* LEAF is the innermost place.  When it has a thread, frames are levels of the
+ * API from 0 on, so that their functions can be asked for their names.  LEFT_OUT
+ * is a fresh frame that is not told.  False if a node could not be told. */
+static bool add_fresh(struct agent_vm *vm, const struct found *f, const struct lj_place *leaf,
+		      unsigned left_out, uint32_t *node)
+{
+	struct stacks *s = vm->stacks;
+	struct stack_frame *to = &s->walk.frames[f->kept];
+	struct lj_place at = { .L = leaf->L, .level = (int)f->calls - (left_out != NO_FRAME) };
+	uint32_t depth = f->kept ? to[-1].depth : 0;
+	unsigned i;
+
+	for (i = f->fresh; i-- > 0; to++) {
+		const struct lj_frame *frame = &s->fresh[i];
+
+		if (frame->is_call && i != left_out) {
+			at.level--;
+			at.num = !at.level && leaf->where == LJ_AT_LINE && !leaf->level ? leaf->num
+											: 0;
+			*node = frame_node(vm, *node, frame, &at);
+			if (!*node)
+				return false;
+		}
+		depth += frame->is_call;
+		*to = (struct stack_frame){ *frame, *node, depth };
+		/* It may be another place the next time, and so for those it calls. */
+		if (!s->walk.n && !lj_frame_is_known(&vm->lay, frame))
+			s->walk.n = f->kept + f->fresh - i;
+	}
+	if (!s->walk.n)
+		s->walk.n = f->kept + f->fresh;
+	s->walk.depth = depth;
+	return true;
+}
+
+/* The function a trace was entered in is the one it starts in, most often: the
+ * trace's own name then says it.  That frame, or NO_FRAME. */
+static unsigned trace_function(struct agent_vm *vm, const struct found *f,
+			       const struct lj_place *at)
 {
 	struct lj_trace_info info;
 	struct lj_frame_site site;
+	unsigned i = 0;
 
-	if (!w->n)
-		return;
-	lj_frame_site(&vm->lay, &w->frames[0], &site);
+	while (i < f->fresh && !vm->stacks->fresh[i].is_call)
+		i++;
+	if (i == f->fresh)
+		return NO_FRAME; /* a C function, as the place in others is unknown */
+	lj_frame_site(&vm->lay, &vm->stacks->fresh[i], &site);
 	lj_trace_info(&vm->lay, at->addr, &info);
-	if (!site.pt || site.pt != info.pt)
+	return site.pt && site.pt == info.pt ? i : NO_FRAME;
+}
+
+/* Where a walk begins. */
+struct start {
+	lua_State *L;
+	const uint64_t *base;
+	const uint8_t *pc, *trace;
+	uint32_t trace_no;
+};
+
+/* A closure may have been freed and another one made in its place.  Of those that
+ * have called others the places tell. */
+static bool is_same_function(const struct lj_layout *lay, const struct lj_frame *f)
+{
+	return !f->code || lj_frame_code(lay, f) == f->code;
+}
+
+/* Whether nothing has changed since the last walk, so that its node is right. */
+static bool is_same_stack(const struct agent_vm *vm, const struct start *from,
+			  const uint64_t *bottom)
+{
+	const struct stack_walk *w = &vm->stacks->walk;
+
+	return w->all && w->base == from->base && w->pc == from->pc && w->trace == from->trace &&
+	       w->trace_no == from->trace_no && w->L == from->L && w->bottom == bottom &&
+	       still_there(&vm->lay, w, w->all) == w->all &&
+	       is_same_function(&vm->lay, &w->frames[w->all - 1].f);
+}
+
+/* All places must be known, but that of the function on top when it is LEFT_OUT. */
+static void keep_start(const struct lj_layout *lay, struct stacks *s, const struct start *from,
+		       unsigned all, bool left_out, uint32_t node)
+{
+	struct stack_walk *w = &s->walk;
+	const struct stack_frame *last;
+
+	w->base = from->base;
+	w->pc = from->pc;
+	w->trace = from->trace;
+	w->trace_no = from->trace_no;
+	w->node = node;
+	if (s->across || !w->n)
 		return;
-	memmove(w->frames, w->frames + 1, --w->n * sizeof(w->frames[0]));
+	last = &w->frames[w->n - 1];
+	if (left_out ? last->depth == w->depth : w->n == all && lj_frame_is_known(lay, &last->f))
+		w->all = all;
+}
+
+/* Walks and keeps what was found for the next time; the node goes to *NODE: 0 when
+ * there is no frame.  False when one could not be told. */
+static bool walk_nodes(struct agent_vm *vm, const struct start *from, struct lj_walk *w,
+		       const struct lj_place *leaf, uint32_t *node)
+{
+	struct stacks *s = vm->stacks;
+	struct stack_walk *last = &s->walk;
+	unsigned left_out;
+	struct found f;
+	uint32_t below, depth;
+
+	if (last->L != from->L || last->bottom != w->bottom)
+		last->n = 0;
+	last->L = from->L;
+	last->bottom = w->bottom;
+	f = walk(&vm->lay, s, w);
+	left_out = from->trace ? trace_function(vm, &f, leaf) : NO_FRAME;
+	depth = f.calls + (f.kept ? last->frames[f.kept - 1].depth : 0);
+	below = f.cut ? cut_node(vm) : s->across ? resumer_node(vm, from->L, s->most - depth) : 0;
+	last->n = last->all = 0; /* until all are told */
+	last->cut = f.cut;
+	if (below != last->below && !move_kept(vm, last, f.kept, below))
+		return false;
+	last->below = below;
+	*node = f.kept ? last->frames[f.kept - 1].node : below;
+	if (!add_fresh(vm, &f, leaf, left_out, node))
+		return false;
+	if (from->trace)
+		*node = trace_node(vm, *node, leaf);
+	if (*node)
+		keep_start(&vm->lay, s, from, f.kept + f.fresh, left_out != NO_FRAME, *node);
+	return true;
 }
 
 uint32_t stacks__node(struct agent_vm *vm, const struct lj_place *at)
 {
-	struct stacks *s = vm->stacks;
-	struct stack_walk *old = &s->walk[s->now], *new = &s->walk[s->now ^ 1];
-	bool traced = at->where == LJ_AT_TRACE, cut;
-	lua_State *L = (lua_State *)lj_ptr(vm->g, vm->lay.g_cur_l);
-	const uint64_t *base;
-	uint32_t node;
+	bool traced = at->where == LJ_AT_TRACE;
+	struct start from = { .L = (lua_State *)lj_ptr(vm->g, vm->lay.g_cur_l) };
+	struct lj_walk w;
+	uint32_t node = 0;
 
-	if (!L || at->where == LJ_AT_VM)
+	if (!from.L || at->where == LJ_AT_VM)
 		return 0;
-	base = traced ? lj_trace_base(&vm->lay, vm->g) : lj_base(&vm->lay, L);
-	if (!base)
+	from.base = traced ? lj_trace_base(&vm->lay, vm->g) : lj_base(&vm->lay, from.L);
+	if (!from.base)
 		return 0;
-	make_space(s);
-	new->L = L;
-	new->n = lj_walk(&vm->lay, L, base, traced ? NULL : lj_top_pc(&vm->lay, L), new->frames,
-			 s->most, &cut);
-	if (traced)
-		drop_trace_function(vm, new, at);
-	new->below = cut ? cut_node(vm) : s->across ? resumer_node(vm, L, s->most - new->n) : 0;
-	node = walk_nodes(vm, new, old, at);
-	s->now ^= 1;
-	if (traced && (node || !new->n))
-		node = trace_node(vm, node, at);
-	return node;
+	if (traced) {
+		from.trace = at->addr;
+		from.trace_no = at->num;
+	} else {
+		from.pc = lj_top_pc(&vm->lay, from.L);
+	}
+	make_space(vm->stacks);
+	w = lj_walk__of(&vm->lay, from.L, from.base, from.pc);
+	if (is_same_stack(vm, &from, w.bottom))
+		return vm->stacks->walk.node;
+	return walk_nodes(vm, &from, &w, at, &node) ? node : 0;
 }

@@ -54,6 +54,14 @@ lua5.1 lua5.1
 lua5.4 lua5.4
 '
 
+# The same for programs that tests only compare with, with --developer: they are
+# large, or few have a use for them.
+compared='
+go golang-go
+zsh zsh
+dwz dwz
+'
+
 # field FILE SUFFIX: the value of the variable in a vendor/*.mk.
 field()
 {
@@ -132,9 +140,10 @@ apt_install()
 	apt install -y --no-install-recommends "$@"
 }
 
-install_recorded()
+# install_optional LIST
+install_optional()
 {
-	echo "$recorded" | while read -r command package; do
+	echo "$1" | while read -r command package; do
 		[ -z "$command" ] || command -v "$command" >/dev/null 2>&1 || apt_install "$package" </dev/null ||
 			echo "deps.sh: without $package some tests are skipped"
 	done
@@ -151,7 +160,8 @@ install_debian()
 			apt_install $packages
 		fi
 	fi
-	install_recorded
+	install_optional "$recorded"
+	[ -z "$developer" ] || install_optional "$compared"
 	[ -n "$packages" ] || echo "deps.sh: nothing is missing"
 	for mk in vendor/*.mk; do
 		have_library "$mk" && continue

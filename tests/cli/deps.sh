@@ -34,13 +34,20 @@ done
 like "asks apt for a program that tests record" " $asked " "*install* sysbench*"
 is "fails when the libraries are still missing" "$status" 1
 case $asked in
-*clang* | *codespell*) not_ok "asks for no tool of developers" "asked for $asked" ;;
+*clang* | *codespell* | *golang* | *zsh* | *dwz*) not_ok "asks for no tool of developers" "asked for $asked" ;;
 *) ok "asks for no tool of developers" ;;
 esac
 deps --developer
 for package in gcc clang clang-format codespell libclang-rt-dev; do
 	like "asks apt for $package for a developer" " $asked " "*install -y --no-install-recommends* $package *"
 done
+for package in golang-go zsh dwz; do
+	like "asks apt for $package to compare with" "$asked" "*install -y --no-install-recommends $package*"
+done
+printf '#!/bin/sh\ncase "$*" in *golang-go*) exit 1 ;; esac\n' >bin/apt-get
+deps --developer
+like "one that cannot be had is no failure" "$out" "*deps.sh: without golang-go some tests are skipped*"
+printf '#!/bin/sh\necho "$*" >>"%s/asked"\n' "$TMPDIR" >bin/apt-get
 deps --devel
 is "an unknown argument" "$status $asked" "2 "
 

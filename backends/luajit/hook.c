@@ -173,12 +173,22 @@ static inline void emit(struct agent_vm *vm, unsigned type, const struct lj_plac
 	record_end(&r, &vm->out);
 }
 
+/* Whether the event may follow; else it is lost. */
+static bool tell_native(struct agent_vm *vm, const struct lj_place *at, uint32_t stack,
+			const void *block)
+{
+	if (!native__applies(at) || native__tell(vm, at, stack, block))
+		return true;
+	event_lost(vm);
+	return false;
+}
+
 /* Only called when stacks are recorded, as most programs are not. */
 static inline void emit_alloc(struct agent_vm *vm, const struct lj_place *at, const void *new,
 			      uint64_t size, uint32_t stack)
 {
-	if (__builtin_expect(vm->native != NULL, 0) && native__applies(at))
-		native__tell(vm, at, stack, new);
+	if (__builtin_expect(vm->native != NULL, 0) && !tell_native(vm, at, stack, new))
+		return;
 	emit(vm, RING_ALLOC_STACK, at, size, new, stack);
 }
 
@@ -187,8 +197,8 @@ static void emit_realloc(struct agent_vm *vm, const struct lj_place *at, const v
 {
 	struct record r;
 
-	if (__builtin_expect(vm->native != NULL, 0) && native__applies(at))
-		native__tell(vm, at, stack, new);
+	if (__builtin_expect(vm->native != NULL, 0) && !tell_native(vm, at, stack, new))
+		return;
 	if (!event_room(vm))
 		return;
 	r = record_begin(&vm->out);

@@ -149,15 +149,15 @@ static bool tell_modules(struct agent_vm *vm)
 	return n->modules_told;
 }
 
-void native__tell(struct agent_vm *vm, const struct lj_place *at, uint32_t node, const void *block)
+bool native__tell(struct agent_vm *vm, const struct lj_place *at, uint32_t node, const void *block)
 {
 	struct registers r;
 	uint64_t words[7];
 	int saved = errno;
+	bool told;
 
-	/* Without room the event will be dropped, too. */
 	if (!producer__room(&vm->out, EVENT_WITH_NATIVE))
-		return;
+		return false;
 	read_registers(&r);
 	words[0] = node;
 	words[1] = (uint64_t)(uintptr_t)block;
@@ -165,7 +165,8 @@ void native__tell(struct agent_vm *vm, const struct lj_place *at, uint32_t node,
 	words[3] = r.sp;
 	words[4] = r.bp;
 	words[6] = take_piece(vm, at, r.sp, &words[5]);
-	if (tell_modules(vm) && producer__ctl(&vm->out, CTL_NATIVE, words, 7))
-		producer__string(&vm->out, vm->native->piece, words[6]);
+	told = tell_modules(vm) && producer__ctl(&vm->out, CTL_NATIVE, words, 7) &&
+	       producer__string(&vm->out, vm->native->piece, words[6]);
 	errno = saved;
+	return told;
 }

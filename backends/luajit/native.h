@@ -35,7 +35,8 @@ static inline bool native__applies(const struct lj_place *at)
 }
 
 /* Tells what the collector needs for the event of BLOCK that comes next and
- * has stack NODE. */
-void native__tell(struct agent_vm *vm, const struct lj_place *at, uint32_t node, const void *block);
+ * has stack NODE.  False without room, when the event is to be dropped as well: it
+ * would look as if nothing native had called it. */
+bool native__tell(struct agent_vm *vm, const struct lj_place *at, uint32_t node, const void *block);
 
 #endif

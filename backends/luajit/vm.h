@@ -9,7 +9,7 @@
 #include "backends/luajit/channel.h"
 #include "vendor/luajit/locate.h"
 
-#define MAX_MODULES 256
+#define MAX_MODULES 1024
 #define MAX_BUILD_ID 64
 #define CFUNC_BITS 10
 

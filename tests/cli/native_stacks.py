@@ -3,8 +3,11 @@
 # calls them.
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
 
 from lib_trust import LJPERF, SOURCE, check, finish, run, skip
 
@@ -121,6 +124,30 @@ def try_host(flags):
     compare_names(compare(read_notes(), read_stacks()))
 
 
+# The recorder stands still while the program goes on, and reads again.
+def try_drop():
+    with open("many.lua", "w") as f:
+        f.write("for i = 1, 10000 do host.sized(i % 100 + 100) end")
+    cmd = [LJPERF, "record", "-q", "--drop", "--ring-size", "64k", "--call-graph", "lua,native", "--", "./native",
+           "notes", "many.lua"]
+    with open("/dev/null", "r+") as null:
+        p = subprocess.Popen(cmd, stdin=null, stdout=null, stderr=null)
+    while p.poll() is None:
+        p.send_signal(signal.SIGSTOP)
+        time.sleep(0.05)
+        p.send_signal(signal.SIGCONT)
+        time.sleep(0.01)
+    lost = re.search(r"^lost events +: (\d+)", run([LJPERF, "info"])[1], re.M)
+    check("some events are dropped", p.returncode == 0 and lost and int(lost.group(1)) > 0, lost)
+    bare, n = 0, 0
+    for line in run([LJPERF, "script", "--json"])[1].splitlines():
+        ev = json.loads(line)
+        if ev.get("event") == "alloc" and ev.get("source") == "c" and "host.sized" in line:
+            n += 1
+            bare += ev["frames"][0]["source"] != "native"
+    check("those that are kept have their native frames", n > 50 and not bare, (n, bare))
+
+
 # Libraries that come one after the other, the second when the first has been
 # walked through already.
 LATE = r"""
@@ -173,6 +200,7 @@ def main():
         f.write(SCRIPT)
     for flags in (["-O2"], ["-O0"], ["-O2", "-fno-omit-frame-pointer"], ["-O1", "-no-pie"]):
         try_host(flags)
+    try_drop()
     try_late_modules()
 
 

@@ -1,5 +1,5 @@
 /* ljperf.c - main(), the table of commands, and the commands that are about
- * ljperf itself: help and version.
+ * ljperf itself: config, help and version.
  *
  * A command returns the exit status.  What it printed counts only when it
  * reached its destination: main() closes stdout and reports a full disk.
@@ -20,7 +20,9 @@
 #include "util/error.h"
 #include "util/manpage.h"
 #include "util/options.h"
+#include "util/settings.h"
 #include "util/strbuf.h"
+#include "util/text.h"
 
 static const struct command commands[] = {
 	{ "record", cmd_record, "run a program and record what its Lua VM allocates" },
@@ -33,6 +35,7 @@ static const struct command commands[] = {
 	{ "archive", cmd_archive, "pack a recording with the files its names come from" },
 	{ "import", cmd_import, "make a recording of what misc.memprof wrote" },
 	{ "list", cmd_list, "list the events and backends of this machine" },
+	{ "config", cmd_config, "print the settings of the user's files" },
 	{ "help", cmd_help, "show the manual page of a command" },
 	{ "version", cmd_version, "print the version" },
 };
@@ -47,13 +50,19 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-static int unknown_command(const char *name)
+static const char *near_command(const char *name)
 {
-	const char *names[N_COMMANDS], *near;
+	const char *names[N_COMMANDS];
 
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		names[i] = commands[i].name;
-	near = options__suggest(name, names, N_COMMANDS);
+	return options__suggest(name, names, N_COMMANDS);
+}
+
+static int unknown_command(const char *name)
+{
+	const char *near = near_command(name);
+
 	if (near)
 		err__print("unknown command '%s', did you mean '%s'?", name, near);
 	else
@@ -69,6 +78,97 @@ static void print_commands(void)
 		printf("    %-10s%s\n", commands[i].name, commands[i].help);
 	printf("\nTo begin:   ljperf record SCRIPT.lua   and then   ljperf report\n"
 	       "Options:    ljperf COMMAND -h\nManual:     ljperf help COMMAND\n");
+}
+
+/* ---- config ---- */
+
+/* Those that may be a section. */
+static bool takes_settings(const struct command *cmd)
+{
+	return cmd && cmd->run != cmd_config && cmd->run != cmd_help && cmd->run != cmd_version;
+}
+
+/* Loads the settings, all of which must be for a command. */
+static int load_settings(void)
+{
+	int err = settings__load();
+
+	for (size_t i = 0; !err && i < settings__count(); i++) {
+		const struct setting *s = settings__at(i);
+		const char *near = near_command(s->section);
+
+		if (takes_settings(find_command(s->section)))
+			continue;
+		err = near ? err__set(-EINVAL, "no command '%s' has settings, did you mean '%s'?",
+				      s->section, near)
+			   : err__set(-EINVAL, "no command '%s' has settings", s->section);
+		err = setting__fail(s, err);
+	}
+	return err;
+}
+
+static void print_setting(const struct setting *s)
+{
+	char value[1024], file[1024];
+
+	text__safe(value, sizeof(value), s->value);
+	text__safe(file, sizeof(file), s->file);
+	printf("%s.%s=%s\t# %s:%u\n", s->section, s->name, value, file, s->line);
+}
+
+/* The one named COMMAND.OPTION that counts, or NULL. */
+static const struct setting *find_setting(const char *name)
+{
+	const char *dot = strchr(name, '.');
+	size_t len = dot ? (size_t)(dot - name) : 0;
+
+	for (size_t i = settings__count(); dot && i-- > 0;) {
+		const struct setting *s = settings__at(i);
+
+		if (strlen(s->section) == len && !strncmp(s->section, name, len) &&
+		    !strcmp(s->name, dot + 1))
+			return s;
+	}
+	return NULL;
+}
+
+static void print_settings(void)
+{
+	char name[128];
+
+	for (size_t i = 0; i < settings__count(); i++) {
+		const struct setting *s = settings__at(i);
+
+		snprintf(name, sizeof(name), "%s.%s", s->section, s->name);
+		if (find_setting(name) == s)
+			print_setting(s);
+	}
+	if (!settings__count())
+		fprintf(stderr, "ljperf: nothing is set; see ljperf-config(1)\n");
+}
+
+int cmd_config(int argc, const char **argv)
+{
+	static const struct option opts[] = { OPT_END() };
+	int n = options__parse(argc, argv, opts, "ljperf config [COMMAND.OPTION]", 0, NULL);
+	const struct setting *s;
+
+	if (n == OPTIONS_HELP)
+		return EXIT_SUCCESS;
+	if (n > 1)
+		n = err__set(-EINVAL, "config takes one name, not '%s' too", argv[2]);
+	if (n < 0) {
+		fprintf(stderr, "ljperf: %s\n", err__msg());
+		return EXIT_LJPERF;
+	}
+	if (n == 0) {
+		print_settings();
+		return EXIT_SUCCESS;
+	}
+	s = find_setting(argv[1]);
+	if (s)
+		puts(s->value);
+	return s ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* ---- help ---- */
@@ -186,6 +286,11 @@ static int print_cpath(void)
 
 /* ---- main ---- */
 
+static bool asks_for_help(int argc, const char **argv)
+{
+	return argc == 3 && (!strcmp(argv[2], "-h") || !strcmp(argv[2], "--help"));
+}
+
 static int run(int argc, const char **argv)
 {
 	const struct command *cmd;
@@ -207,6 +312,12 @@ static int run(int argc, const char **argv)
 	cmd = find_command(argv[1]);
 	if (!cmd)
 		return unknown_command(argv[1]);
+	/* Who has to mend a file still gets help. */
+	if (cmd->run != cmd_help && cmd->run != cmd_version && !asks_for_help(argc, argv) &&
+	    load_settings()) {
+		fprintf(stderr, "ljperf: %s\n", err__msg());
+		return EXIT_LJPERF;
+	}
 	return cmd->run(argc - 1, argv + 1);
 }
 

@@ -22,6 +22,7 @@ int cmd_info(int argc, const char **argv);
 int cmd_archive(int argc, const char **argv);
 int cmd_import(int argc, const char **argv);
 int cmd_list(int argc, const char **argv);
+int cmd_config(int argc, const char **argv);
 int cmd_help(int argc, const char **argv);
 int cmd_version(int argc, const char **argv);
 

@@ -12,6 +12,7 @@
 
 #include "util/error.h"
 #include "util/options_help.h"
+#include "util/settings.h"
 
 /* What is being parsed; the arguments kept so far are argv[1..kept]. */
 struct parse {
@@ -283,6 +284,70 @@ static int parse__long(struct parse *p, const char *word)
 	return parse__value(p, m.opt, arg, &as);
 }
 
+/* ---- settings ---- */
+
+/* What a file must not decide: which recording, and what protects the user. */
+static const char *const not_set[] = { "force", "input" };
+
+static const char *const words[][2] = {
+	{ "true", "false" }, { "yes", "no" }, { "on", "off" }, { "1", "0" }
+};
+
+/* 1 or 0 for a word of truth, -1 for another. */
+static int truth(const char *word)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		for (int no = 0; no < 2; no++)
+			if (!strcmp(word, words[i][no]))
+				return !no;
+	return -1;
+}
+
+/* Only whole names: a shortened one may be another option's tomorrow. */
+static int find_whole(const struct parse *p, const char *name, struct match *m)
+{
+	struct search s = { .quality = MATCH_NONE };
+
+	search__names(&s, p->opts, name, strlen(name));
+	if (s.quality != MATCH_EXACT || !s.found[0].opt)
+		return unknown_name(p, name, strlen(name));
+	*m = s.found[0];
+	for (size_t i = 0; i < sizeof(not_set) / sizeof(not_set[0]); i++)
+		if (!strcmp(m->opt->name, not_set[i]))
+			return err__set(-EINVAL, "'%s' cannot be set in a file", name);
+	return 0;
+}
+
+static int take_setting(const struct parse *p, const struct setting *s)
+{
+	struct spelling as = spelling__long(s->name, strlen(s->name));
+	struct match m = { 0 };
+	int yes = truth(s->value), err = find_whole(p, s->name, &m);
+
+	if (err < 0)
+		return err;
+	if (m.opt->arg && !m.unset && !(m.opt->optional_arg && yes >= 0))
+		return option__set(m.opt, s->value, false, &as);
+	if (yes < 0)
+		return err__set(-EINVAL, "'%s' is true or false, not '%s'", s->name, s->value);
+	if (!yes && !m.unset && !option__negatable(m.opt))
+		return 0; /* as it is */
+	return option__set(m.opt, NULL, m.unset == (bool)yes, &as);
+}
+
+/* Those of the command, which what stands on its line comes after. */
+static int take_settings(const struct parse *p)
+{
+	for (size_t i = 0; i < settings__count(); i++) {
+		const struct setting *s = settings__at(i);
+		int err = strcmp(s->section, p->argv[0]) ? 0 : take_setting(p, s);
+
+		if (err < 0)
+			return setting__fail(s, err);
+	}
+	return 0;
+}
+
 /* ---- the whole line ---- */
 
 static void parse__keep(struct parse *p, const char *arg)
@@ -311,7 +376,7 @@ int options__parse(int argc, const char **argv, const struct option *opts, const
 {
 	struct parse p = { .argc = argc, .next = 1, .argv = argv, .opts = opts };
 	bool seen_dashes = false;
-	int err = 0;
+	int err = take_settings(&p);
 
 	while (p.next < argc && !seen_dashes && err >= 0) {
 		const char *arg = argv[p.next];

@@ -45,7 +45,7 @@ make_other()
 run make_other install
 is "make install prefix=/opt/other" "$status" 0
 is "what is compiled for it" "$(echo "$out" | sed -n 's/^  CC	//p' | sort | tr '\n' ' ')" \
-	"backends/lua/module.o ljperf.o record/launch.o util/manpage.o "
+	"backends/lua/module.o ljperf.o record/launch.o util/manpage.o util/settings.o "
 other=$TMPDIR/root/opt/other
 is "it knows where it is" "$("$other/bin/ljperf" --cpath)" "/opt/other/lib/lua/5.1/?.so"
 is "and its VM" "$("$other/bin/ljperf" version --build-options | sed -n 's/^libexec: *//p')" \

@@ -21,7 +21,7 @@ each()
 	"$1" "record, a program that is not there" 2 record -q -o "$to" -- ./missing
 	"$1" "record, a program without a VM" 2 record -q -o "$to" -- true
 	"$1" "import" 0 import -q -o "$to" good.ljm
-	"$1" "import, cut" 0 import -q -o "$to" cut.ljm
+	"$1" "import, cut" 1 import -q -o "$to" cut.ljm
 	"$1" "import, no recording" 2 import -q -o "$to" bad
 	"$1" "import, not there" 2 import -q -o "$to" missing
 	"$1" "archive" 0 archive -q -o "$to" good.zst

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/ring.h"
+#include "util/elf_limits.h"
 
 #define HEAD_BYTES 4096
 
@@ -62,16 +63,13 @@ static int open_file(pid_t pid, const char *path)
 	return fd >= 0 ? fd : open_regular(path);
 }
 
-/* libelf allocates as many sections as the file says.  Counts that do not fit
- * into the header are for object files, which no process loads. */
 static bool is_loadable(int fd)
 {
 	Elf64_Ehdr eh;
 
-	return pread(fd, &eh, sizeof(eh), 0) == (ssize_t)sizeof(eh) &&
-	       !memcmp(eh.e_ident, ELFMAG, SELFMAG) && eh.e_ident[EI_CLASS] == ELFCLASS64 &&
-	       eh.e_ident[EI_DATA] == ELFDATA2LSB && eh.e_machine == EM_X86_64 &&
-	       (eh.e_shnum || !eh.e_shoff) && eh.e_phnum != PN_XNUM;
+	return elf_limits__file(fd) && pread(fd, &eh, sizeof(eh), 0) == (ssize_t)sizeof(eh) &&
+	       eh.e_ident[EI_CLASS] == ELFCLASS64 && eh.e_ident[EI_DATA] == ELFDATA2LSB &&
+	       eh.e_machine == EM_X86_64;
 }
 
 static bool note_matches(Elf_Data *notes, const struct unwind_want *want)

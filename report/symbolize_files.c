@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "report/crc32.h"
+#include "util/elf_limits.h"
 #include "util/error.h"
 
 #define SYSTEM_DEBUG_DIR "/usr/lib/debug"
@@ -101,22 +102,35 @@ static bool is_elf(int fd)
 }
 
 /* Whether the file reaches to the end of its sections, which are listed last. */
-static bool is_whole(int fd)
+static bool is_whole(int fd, Elf *elf)
 {
 	struct stat st;
 	GElf_Ehdr eh;
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	bool whole = elf && gelf_getehdr(elf, &eh) && !fstat(fd, &st) &&
-		     (uint64_t)st.st_size >= eh.e_shoff &&
-		     (uint64_t)st.st_size - eh.e_shoff >= (uint64_t)eh.e_shnum * eh.e_shentsize;
 
+	return gelf_getehdr(elf, &eh) && !fstat(fd, &st) && (uint64_t)st.st_size >= eh.e_shoff &&
+	       (uint64_t)st.st_size - eh.e_shoff >= (uint64_t)eh.e_shnum * eh.e_shentsize;
+}
+
+/* 0, or negative as open_elf(). */
+static int check_elf(int fd)
+{
+	Elf *elf;
+	int err;
+
+	if (!is_elf(fd))
+		return -ENOEXEC;
+	elf_version(EV_CURRENT);
+	if (!elf_limits__file(fd))
+		return -EFBIG;
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	err = !elf || !is_whole(fd, elf) ? -ENODATA : elf_limits__packed(elf) ? 0 : -EFBIG;
 	elf_end(elf);
-	return whole;
+	return err;
 }
 
 /* An ELF file of the build id WANT (empty: any).  The descriptor or negative:
- * -EINVAL no regular file, -ENOEXEC no ELF, -ENODATA a part of one, -ESTALE
- * another build id. */
+ * -EINVAL no regular file, -ENOEXEC no ELF, -ENODATA a part of one, -EFBIG one
+ * that unpacks to too much, -ESTALE another build id. */
 static int open_elf(const char *path, const struct build_id *want)
 {
 	struct build_id id;
@@ -124,9 +138,8 @@ static int open_elf(const char *path, const struct build_id *want)
 
 	if (fd < 0)
 		return fd;
-	elf_version(EV_CURRENT);
-	if (!is_elf(fd) || !is_whole(fd)) {
-		err = is_elf(fd) ? -ENODATA : -ENOEXEC;
+	err = check_elf(fd);
+	if (err) {
 		close(fd);
 		return err;
 	}
@@ -148,6 +161,8 @@ static const char *reason(int err)
 		return "it is no ELF file";
 	case -ENODATA:
 		return "it is truncated";
+	case -EFBIG:
+		return "what it says it holds would take too much memory";
 	case -ESTALE:
 		return "its build id is not the recorded one";
 	default:

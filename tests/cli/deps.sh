@@ -28,7 +28,7 @@ printf '#!/bin/sh\nexec "$@"\n' >bin/sudo
 chmod +x bin/apt-get bin/pkg-config bin/sudo
 deps
 for package in gcc make mandoc libluajit-5.1-dev libelf-dev libdw-dev libzstd-dev libarchive-dev libiberty-dev \
-	libpcre2-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libinih-dev elfutils valgrind check; do
+	libpcre2-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libinih-dev liblzma-dev elfutils valgrind check; do
 	like "asks apt for $package" " $asked " "*install -y --no-install-recommends* $package *"
 done
 like "asks apt for a program that tests record" " $asked " "*install* sysbench*"

@@ -73,8 +73,9 @@ static const struct {
 	     "strip x.so; objcopy --add-gnu-debuglink=x.debug x.so; "
 	     "mkdir -p debug$PWD; mv x.debug debug$PWD/",
 	  NULL },
+	/* dwz of 2022 knows not all sections that clang writes as DWARF 5. */
 	{ "supplementary debug file",
-	  SO "-g -O2 $SRC -o x.so; cp x.so ref; "
+	  SO "-gdwarf-4 -O2 $SRC -o x.so; cp x.so ref; "
 	     "cp x.so y.so; dwz -m common x.so y.so",
 	  "dwz" },
 };

@@ -107,9 +107,23 @@ static int load_settings(void)
 	return err;
 }
 
+/* Each command checks its own; what is wrong it prints. */
+static int check_settings(void)
+{
+	int status = EXIT_SUCCESS;
+
+	for (size_t i = 0; i < N_COMMANDS && status == EXIT_SUCCESS; i++) {
+		const char *argv[] = { commands[i].name, OPTIONS_CHECK_ARGUMENT, NULL };
+
+		if (takes_settings(&commands[i]))
+			status = commands[i].run(2, argv);
+	}
+	return status;
+}
+
 static void print_setting(const struct setting *s)
 {
-	char value[1024], file[1024];
+	char value[1024], file[4 * PATH_MAX];
 
 	text__safe(value, sizeof(value), s->value);
 	text__safe(file, sizeof(file), s->file);
@@ -152,6 +166,7 @@ int cmd_config(int argc, const char **argv)
 	static const struct option opts[] = { OPT_END() };
 	int n = options__parse(argc, argv, opts, "ljperf config [COMMAND.OPTION]", 0, NULL);
 	const struct setting *s;
+	char value[1024]; /* a line of a file, escaped */
 
 	if (n == OPTIONS_HELP)
 		return EXIT_SUCCESS;
@@ -161,14 +176,18 @@ int cmd_config(int argc, const char **argv)
 		fprintf(stderr, "ljperf: %s\n", err__msg());
 		return EXIT_LJPERF;
 	}
+	if (check_settings() != EXIT_SUCCESS)
+		return EXIT_LJPERF;
 	if (n == 0) {
 		print_settings();
 		return EXIT_SUCCESS;
 	}
 	s = find_setting(argv[1]);
-	if (s)
-		puts(s->value);
-	return s ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (!s)
+		return EXIT_FAILURE;
+	text__safe(value, sizeof(value), s->value);
+	puts(value);
+	return EXIT_SUCCESS;
 }
 
 /* ---- help ---- */

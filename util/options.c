@@ -287,7 +287,7 @@ static int parse__long(struct parse *p, const char *word)
 /* ---- settings ---- */
 
 /* What a file must not decide: which recording, and what protects the user. */
-static const char *const not_set[] = { "force", "input" };
+static const char *const not_set[] = { "control", "force", "help", "input" };
 
 static const char *const words[][2] = {
 	{ "true", "false" }, { "yes", "no" }, { "on", "off" }, { "1", "0" }
@@ -307,13 +307,15 @@ static int truth(const char *word)
 static int find_whole(const struct parse *p, const char *name, struct match *m)
 {
 	struct search s = { .quality = MATCH_NONE };
+	const char *whole;
 
 	search__names(&s, p->opts, name, strlen(name));
-	if (s.quality != MATCH_EXACT || !s.found[0].opt)
+	if (s.quality != MATCH_EXACT)
 		return unknown_name(p, name, strlen(name));
 	*m = s.found[0];
+	whole = m->opt ? m->opt->name : name;
 	for (size_t i = 0; i < sizeof(not_set) / sizeof(not_set[0]); i++)
-		if (!strcmp(m->opt->name, not_set[i]))
+		if (!strcmp(whole, not_set[i]))
 			return err__set(-EINVAL, "'%s' cannot be set in a file", name);
 	return 0;
 }
@@ -388,6 +390,8 @@ int options__parse(int argc, const char **argv, const struct option *opts, const
 			seen_dashes = true;
 		else if (!strcmp(arg, OPTIONS_LIST_ARGUMENT))
 			return options__print_list(opts);
+		else if (!strcmp(arg, OPTIONS_CHECK_ARGUMENT))
+			return OPTIONS_HELP;
 		else
 			err = parse__argument(&p, arg);
 	}

@@ -81,6 +81,8 @@ enum {
  * an error is a negative errno with err__msg(), a suggestion included.
  * *DASHDASH (may be NULL) tells whether "--" came before the rest. */
 #define OPTIONS_HELP (-10000)
+/* As an argument it makes a command do nothing but take its settings. */
+#define OPTIONS_CHECK_ARGUMENT "--ljperf-check-settings"
 int options__parse(int argc, const char **argv, const struct option *opts, const char *usage,
 		   unsigned flags, bool *dashdash);
 

@@ -99,6 +99,24 @@ static int take_setting(void *user, const char *section, const char *name, const
 	return 1;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* inih ignores what follows a section's bracket. */
+static bool is_followed(const char *p, const char *end)
+{
+	const char *close = *p == '[' ? memchr(p, ']', (size_t)(end - p)) : NULL;
+
+	if (!close)
+		return false;
+	do
+		close++;
+	while (close < end && is_blank(*close));
+	return close < end && *close != ';' && *close != '#';
+}
+
 /* One line, as fgets() does.  Blanks at its beginning would make it a part of the
  * setting before it. */
 static char *next_line(char *to, int room, void *user)
@@ -112,13 +130,15 @@ static char *next_line(char *to, int room, void *user)
 	end = end ? end + 1 : s->end;
 	s->p = end;
 	s->line++;
-	while (p < end && (*p == ' ' || *p == '\t'))
+	while (p < end && *p != '\n' && is_blank(*p))
 		p++;
 	len = (size_t)(end - p);
 	if (len > LINE_MOST || len >= (size_t)room)
 		source__fail(s, -EINVAL, "the line is too long");
 	else if (memchr(p, 0, len))
 		source__fail(s, -EINVAL, "the line has a byte 0");
+	else if (len && is_followed(p, end))
+		source__fail(s, -EINVAL, "only a comment may follow a [command]");
 	if (s->err)
 		return NULL;
 	memcpy(to, p, len);
@@ -140,6 +160,13 @@ int settings__read(const char *text, size_t len, const char *file)
 
 /* ---- the files ---- */
 
+static bool is_null(const struct stat *st)
+{
+	struct stat null;
+
+	return S_ISCHR(st->st_mode) && stat("/dev/null", &null) == 0 && st->st_rdev == null.st_rdev;
+}
+
 /* Whether it is one to obey.  0, or negative with err__msg(). */
 static int check_file(int fd, struct stat *st)
 {
@@ -149,24 +176,35 @@ static int check_file(int fd, struct stat *st)
 		return err__set(err, "it belongs to another user");
 	if (err || fstat(fd, st) != 0)
 		return err__set(err ? err : -errno, "%s", strerror(err ? -err : errno));
-	if (S_ISREG(st->st_mode) && st->st_mode & S_IWOTH)
+	if (is_null(st))
+		return 0;
+	if (!S_ISREG(st->st_mode))
+		return err__set(-EINVAL, "it is no regular file");
+	if (st->st_mode & (S_IWGRP | S_IWOTH))
 		return err__set(-EPERM, "others may write to it");
-	if (S_ISREG(st->st_mode) && st->st_size > FILE_MOST)
-		return err__set(-EFBIG, "it is too large for one");
 	return 0;
 }
 
-static int read_whole(int fd, const struct stat *st, const char *path)
+static int read_whole(int fd, const char *path)
 {
-	char *text = malloc((size_t)st->st_size + 1);
-	ssize_t n;
+	char *text = malloc(FILE_MOST + 1);
+	size_t len = 0;
+	ssize_t n = 1;
 	int err;
 
 	if (!text)
 		return err__set(-ENOMEM, "no memory for settings");
-	n = read(fd, text, (size_t)st->st_size);
-	err = n < 0 ? err__errno(errno, "cannot read settings from '%s'", path)
-		    : settings__read(text, (size_t)n, path);
+	while (n > 0 && len <= FILE_MOST) {
+		n = read(fd, text + len, FILE_MOST + 1 - len);
+		len += n > 0 ? (size_t)n : 0;
+	}
+	if (n < 0)
+		err = err__errno(errno, "cannot read settings from '%s'", path);
+	else if (len > FILE_MOST)
+		err = err__set(-EFBIG, "cannot read settings from '%s': it is too large for one",
+			       path);
+	else
+		err = settings__read(text, len, path);
 	free(text);
 	return err;
 }
@@ -187,9 +225,9 @@ static int load_file(const char *path, bool needed)
 		err__set(err, "cannot read settings from '%s': %s", path, why);
 		if (!needed)
 			err__print("warning: %s", err__msg());
-	} else if (S_ISREG(st.st_mode)) { /* anything else, such as /dev/null, has none */
+	} else {
 		needed = true;
-		err = read_whole(fd, &st, path);
+		err = read_whole(fd, path);
 	}
 	if (fd >= 0)
 		close(fd);

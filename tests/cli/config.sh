@@ -39,6 +39,7 @@ acts_as()
 
 acts_as "a text" '[report]\nsort = func\n' report --sort func
 acts_as "indented" '[report]\n\tsort = func\n' report --sort func
+acts_as "indented by other blanks" '[report]\nsort = line\n\fsort = func\n\v\r\n' report --sort func
 acts_as "comments" '# one\n[report] ; two\n; three\nsort = func ; four\n' report --sort func
 acts_as "a colon, and the end of lines of others" '[report]\r\nsort: func\r\n' report --sort func
 acts_as "a flag" '[report]\nheader = true\n' report --header
@@ -73,6 +74,15 @@ run "$LJPERF" config report.order
 is "config of one that is not set" "$status$out$err" 1
 run "$LJPERF" config report sort
 like "config of two" "$status $err" "2 ljperf: config takes one name*"
+setting '[report]\nsort = func\n[diff]\nsrot = func\n'
+run "$LJPERF" config
+like "config checks all" "$status $out$err" "2 ljperf: $LJPERF_CONFIG:4: unknown option '--srot', did you mean '--sort'?"
+setting '[record]\ncontrol = fifo:x\n'
+run "$LJPERF" config
+like "control" "$status $out$err" "2 ljperf: $LJPERF_CONFIG:2: 'control' cannot be set in a file"
+setting '[report]\nparent = \033[31m\n'
+is "config escapes" "$("$LJPERF" config)" "report.parent=\\x1b[31m	# $LJPERF_CONFIG:2"
+is "config of one escapes" "$("$LJPERF" config report.parent)" "\\x1b[31m"
 setting '# nothing\n'
 run "$LJPERF" config
 like "config without any" "$status $out$err" "0 ljperf: nothing is set; see ljperf-config(1)"
@@ -99,6 +109,10 @@ is_wrong "a flag that is none" '[report]\nheader = maybe\n' 2 "'header' is true 
 is_wrong "force" '[report]\nforce = true\n' 2 "'force' cannot be set in a file"
 is_wrong "input" '[report]\ninput = x\n' 2 "'input' cannot be set in a file"
 is_wrong "a byte 0" '[report]\nsort = f\0000unc\n' 2 "the line has a byte 0"
+is_wrong "help" '[report]\nhelp = true\n' 2 "'help' cannot be set in a file"
+is_wrong "control" '[record]\ncontrol = fifo:x\n[report]\ncontrol = x\n' 4 "unknown option '--control', *"
+is_wrong "a setting behind the bracket" '[report] sort = func\n' 1 "only a comment may follow a ?command?"
+is_wrong "more behind the bracket" '[report]]\n' 1 "only a comment may follow a ?command?"
 is_wrong "escapes" '[report]\n\033[31m = func\n' 2 "unknown option *x1b?31m*"
 # inih takes lines of 199 bytes; ljperf says 190, and more is not cut but told.
 is_wrong "a long line" "[report]\nsort = $(printf '%0190d' 0)\n" 2 "the line is too long"
@@ -114,10 +128,15 @@ setting '[report]\nsort = func\n'
 chmod 666 config
 run "$LJPERF" report
 like "one that others may write" "$status $err" "2 ljperf: cannot read settings from *: others may write to it"
+chmod 664 config
+run "$LJPERF" report
+like "one that the group may write" "$status $err" "2 ljperf: cannot read settings from *: others may write to it"
 rm config
 mkfifo config
 run timeout 20 "$LJPERF" report
-is "a FIFO has none" "$status$err" 0
+like "a FIFO" "$status $err" "2 ljperf: cannot read settings from *: it is no regular file"
+run env LJPERF_CONFIG=/dev/zero "$LJPERF" report
+like "a device" "$status $err" "2 ljperf: cannot read settings from *: it is no regular file"
 rm config
 head -c 1048577 /dev/zero | tr '\0' '\n' >config
 run "$LJPERF" report

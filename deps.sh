@@ -60,6 +60,7 @@ compared='
 go golang-go
 zsh zsh
 dwz dwz
+xz xz-utils
 '
 
 # field FILE SUFFIX: the value of the variable in a vendor/*.mk.

@@ -8,6 +8,7 @@
 #include "report/symbolize_elf.h"
 
 #include <dwarf.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -26,6 +27,9 @@ struct elf_symbols {
 	const struct symbol_files *files;
 	char *path; /* in the recording, for debug links */
 	char *opened; /* the file that is open */
+	struct symbol_file supplement; /* has parts of the debug information */
+	Dwarf *parts; /* of it */
+	bool looked, has_dwarf;
 };
 
 /* ---- opening ---- */
@@ -62,8 +66,8 @@ static int take_right(int fd, const struct build_id *want)
 	return -1;
 }
 
-/* Also called for the supplementary file of debug information, with its build
- * id as that of the module and its name as the link. */
+/* Also called for the supplementary file, but with the build id of the module, so
+ * that it is not found: see find_supplement(). */
 static int find_debuginfo(Dwfl_Module *mod, void **ctx, const char *name, Dwarf_Addr base,
 			  const char *file_name, const char *link, GElf_Word crc, char **found)
 {
@@ -185,16 +189,50 @@ void elf_symbols__delete(struct elf_symbols *es)
 	if (!es)
 		return;
 	dwfl_end(es->dwfl);
+	dwarf_end(es->parts);
+	symbol_file__close(&es->supplement);
 	free(es->path);
 	free(es->opened);
 	free(es);
 }
 
-bool elf_symbols__has_lines(struct elf_symbols *es)
+/* What DWARF shares with other files, by the link to it.  Else libdw would open
+ * what stands at the name that the module gives, whatever that is. */
+static bool find_supplement(struct elf_symbols *es, Dwarf *dwarf)
+{
+	struct build_id id;
+	const char *name;
+	const void *bytes;
+	ssize_t n = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &bytes);
+
+	if (n <= 0)
+		return true; /* none */
+	build_id__set(&id, bytes, (size_t)n);
+	if (symbol_files__find_debug(es->files, es->opened, es->path, &id, name, 0,
+				     &es->supplement))
+		return false;
+	es->parts = dwarf_begin(es->supplement.fd, DWARF_C_READ);
+	if (es->parts)
+		dwarf_setalt(dwarf, es->parts);
+	return es->parts;
+}
+
+static bool has_dwarf(struct elf_symbols *es)
 {
 	Dwarf_Addr bias;
+	Dwarf *dwarf;
 
-	return dwfl_module_getdwarf(es->mod, &bias) != NULL;
+	if (!es->looked) {
+		dwarf = dwfl_module_getdwarf(es->mod, &bias);
+		es->has_dwarf = dwarf && find_supplement(es, dwarf);
+		es->looked = true;
+	}
+	return es->has_dwarf;
+}
+
+bool elf_symbols__has_lines(struct elf_symbols *es)
+{
+	return has_dwarf(es);
 }
 
 /* ---- addresses ---- */
@@ -362,7 +400,7 @@ int elf_symbols__find(struct elf_symbols *es, uint64_t addr, elf_frame_fn fn, vo
 	bool done = false;
 	int err = 0;
 
-	cu = unit_at(es, addr, &bias);
+	cu = has_dwarf(es) ? unit_at(es, addr, &bias) : NULL;
 	if (cu) {
 		line_at(cu, addr - bias, &f.next);
 		scopes.addr = addr - bias;

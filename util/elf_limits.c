@@ -78,7 +78,7 @@ static bool is_sane_debugdata(Elf_Scn *scn)
 
 /* ".zdebug_info" and such, the older way: "ZLIB" and the size, its highest byte
  * first. */
-static bool is_sane_zdebug(Elf_Scn *scn)
+static uint64_t zdebug_size(Elf_Scn *scn)
 {
 	Elf_Data *data = elf_rawdata(scn, NULL);
 	const uint8_t *p = data ? data->d_buf : NULL;
@@ -86,36 +86,45 @@ static bool is_sane_zdebug(Elf_Scn *scn)
 	unsigned i;
 
 	if (!p || data->d_size < 12)
-		return true;
+		return 0;
 	for (i = 4; i < 12; i++)
 		size = size << 8 | p[i];
-	return is_sane(data->d_size, size);
+	return size;
 }
 
-static bool is_sane_section(Elf_Scn *scn, const GElf_Shdr *sh, const char *name)
+/* What the compressed section says that it unpacks to; 0 for another one. */
+static uint64_t unpacked_size(Elf_Scn *scn, const GElf_Shdr *sh, const char *name)
 {
 	GElf_Chdr ch;
 
 	if (sh->sh_flags & SHF_COMPRESSED)
-		return !gelf_getchdr(scn, &ch) || is_sane(sh->sh_size, ch.ch_size);
-	if (!name || sh->sh_type == SHT_NOBITS)
-		return true;
-	if (!strncmp(name, ".zdebug", 7))
-		return is_sane_zdebug(scn);
-	return strcmp(name, ".gnu_debugdata") != 0 || is_sane_debugdata(scn);
+		return gelf_getchdr(scn, &ch) ? ch.ch_size : 0;
+	return name && !strncmp(name, ".zdebug", 7) && sh->sh_type != SHT_NOBITS ? zdebug_size(scn)
+										 : 0;
 }
 
 bool elf_limits__packed(Elf *elf)
 {
+	uint64_t packed = 0, unpacked = 0, size;
 	Elf_Scn *scn = NULL;
+	const char *name;
 	GElf_Shdr sh;
 	size_t names;
 
 	if (elf_getshdrstrndx(elf, &names) != 0)
 		return true; /* it has no sections */
-	while ((scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &sh) &&
-		    !is_sane_section(scn, &sh, elf_strptr(elf, names, sh.sh_name)))
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &sh))
+			continue;
+		name = elf_strptr(elf, names, sh.sh_name);
+		size = unpacked_size(scn, &sh, name);
+		if (size) {
+			packed += sh.sh_size;
+			unpacked = unpacked + size < size ? UINT64_MAX : unpacked + size;
+		}
+		if (!is_sane(packed, unpacked) ||
+		    (name && !strcmp(name, ".gnu_debugdata") && !is_sane_debugdata(scn)))
 			return false;
+	}
 	return true;
 }

@@ -15,8 +15,8 @@
 bool elf_limits__file(int fd);
 
 /* Whether what is packed in ELF (compressed sections, the symbols that a stripped
- * file carries as .gnu_debugdata) unpacks to at most 64 MiB a section, or to 32
- * times its size: debug information is a fourth to a tenth when it is packed. */
+ * file carries as .gnu_debugdata) unpacks to at most 64 MiB, or to 32 times its
+ * size: debug information is a fourth to a tenth when it is packed. */
 bool elf_limits__packed(Elf *elf);
 
 #endif

@@ -41,7 +41,7 @@ deps --developer
 for package in gcc clang clang-format codespell libclang-rt-dev; do
 	like "asks apt for $package for a developer" " $asked " "*install -y --no-install-recommends* $package *"
 done
-for package in golang-go zsh dwz; do
+for package in golang-go zsh dwz xz-utils; do
 	like "asks apt for $package to compare with" "$asked" "*install -y --no-install-recommends $package*"
 done
 printf '#!/bin/sh\ncase "$*" in *golang-go*) exit 1 ;; esac\n' >bin/apt-get

@@ -58,6 +58,34 @@ def claims(base):
         refused("a section of %#x bytes" % size, base)
 
 
+def many(base):
+    """Sections of 40 MiB each, of which none is too large."""
+    with open("zeros", "wb") as f:
+        f.truncate(40 << 20)
+    names = ".debug_info", ".debug_str", ".debug_line", ".debug_abbrev"
+    update = [x for name in names for x in ("--update-section", name + "=zeros")]
+    tool("objcopy", *update, "full.so", "large.so")
+    tool("objcopy", "--compress-debug-sections=zlib-gabi", "large.so", "cmod.so")
+    refused("4 sections of 40 MiB", base)
+
+
+def supplement():
+    """The file that several modules share the debug information of; or a FIFO in its place."""
+    if not shutil.which("dwz"):
+        skip("a supplementary file", "dwz is not installed")
+        return
+    for name in "x.so", "y.so":
+        shutil.copy("full.so", name)
+    tool("dwz", "-m", "common", "x.so", "y.so")
+    shutil.move("x.so", "cmod.so")
+    out = report("-v")[1]
+    check("a supplementary file", "cmod.c:" in out, out)
+    os.remove("common")
+    os.mkfifo("common")
+    status, out, err = run([LJPERF, "report", "-v", "--no-symbol-cache", "-i", "r.zst"], 20)
+    check("a FIFO as the supplementary file", status == 0 and "cmod.hidden" in out, (status, out, err))
+
+
 def bombs(base):
     with open("zeros", "wb") as f:
         f.truncate(LARGE)
@@ -120,7 +148,8 @@ def main():
         skip("packed modules", "sanitizers take memory of their own")
         finish()
     cc = os.environ.get("CC", "cc").split()
-    tool(*cc, "-g", "-O2", "-shared", "-fPIC", "-Wl,--build-id", "-o", "cmod.so", SOURCE + "/tests/hosts/cmod.c")
+    # dwz of 2022 knows not all sections of DWARF 5.
+    tool(*cc, "-gdwarf-4", "-O2", "-shared", "-fPIC", "-Wl,--build-id", "-o", "cmod.so", SOURCE + "/tests/hosts/cmod.c")
     with open("w.lua", "w") as f:
         f.write(SCRIPT)
     status, _, err = run([LJPERF, "record", "-q", "--jit", "off", "-o", "r.zst", "w.lua"])
@@ -131,7 +160,9 @@ def main():
     holes(base)
     counts(base)
     claims(base)
+    many(base)
     bombs(base)
+    supplement()
     finish()
 
 

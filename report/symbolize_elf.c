@@ -207,7 +207,9 @@ static bool find_supplement(struct elf_symbols *es, Dwarf *dwarf)
 
 	if (n <= 0)
 		return true; /* none */
-	build_id__set(&id, bytes, (size_t)n);
+	/* Without an id any file of that name would do. */
+	if (!build_id__set(&id, bytes, (size_t)n))
+		return false;
 	if (symbol_files__find_debug(es->files, es->opened, es->path, &id, name, 0,
 				     &es->supplement))
 		return false;

@@ -20,19 +20,22 @@ static void fail_short(struct cursor *c, uint64_t missing)
 	cursor__fail(c, CURSOR_SHORT, c->p);
 }
 
-uint64_t cursor__uleb_slow(struct cursor *c)
+/* The groups of 7 bits from the lowest up; *BITS of them.  What the tenth byte may
+ * be, which holds bit 63 only, is 0 or ONES. */
+static uint64_t read_groups(struct cursor *c, uint8_t ones, unsigned *bits)
 {
 	const uint8_t *p = c->p;
 	uint64_t v = 0;
 	unsigned shift = 0;
 
+	*bits = 64;
 	for (;; p++, shift += 7) {
 		if (p == c->end) {
 			fail_short(c, 1);
 			return 0;
 		}
-		/* The tenth byte holds bit 63 only, and none may follow. */
-		if (shift == 63 && *p > 1) {
+		/* None may follow it. */
+		if (shift == 63 && *p != 0 && *p != ones) {
 			cursor__fail(c, CURSOR_BAD, c->p);
 			return 0;
 		}
@@ -41,32 +44,24 @@ uint64_t cursor__uleb_slow(struct cursor *c)
 			break;
 	}
 	c->p = p + 1;
+	*bits = shift + 7;
 	return v;
+}
+
+uint64_t cursor__uleb_slow(struct cursor *c)
+{
+	unsigned bits;
+
+	return read_groups(c, 1, &bits);
 }
 
 int64_t cursor__sleb(struct cursor *c)
 {
-	const uint8_t *p = c->p;
-	uint64_t v = 0;
-	unsigned shift = 0;
+	unsigned bits;
+	uint64_t v = read_groups(c, 0x7f, &bits);
 
-	for (;; p++, shift += 7) {
-		if (p == c->end) {
-			fail_short(c, 1);
-			return 0;
-		}
-		/* The tenth byte holds bit 63 only, the others of it being copies. */
-		if (shift == 63 && *p != 0 && *p != 0x7f) {
-			cursor__fail(c, CURSOR_BAD, c->p);
-			return 0;
-		}
-		v |= (uint64_t)(*p & 0x7f) << shift;
-		if (*p < 0x80)
-			break;
-	}
-	c->p = p + 1;
-	if (*p & 0x40 && shift + 7 < 64)
-		v |= ~UINT64_C(0) << (shift + 7);
+	if (bits < 64 && v >> (bits - 1) & 1)
+		v |= ~UINT64_C(0) << bits;
 	return (int64_t)v;
 }
 

@@ -1,17 +1,16 @@
 /* unwind_file.c - see unwind_file.h. */
 #include "record/unwind_file.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/ring.h"
 #include "util/elf_limits.h"
+#include "util/regular.h"
 
 #define HEAD_BYTES 4096
 
@@ -32,23 +31,6 @@ struct unwind_file {
 
 /* ---- opening ---- */
 
-/* Looks before it opens, because the opening of a device may do anything; and
- * again after, because it may have changed. */
-static int open_regular(const char *path)
-{
-	struct stat st;
-	int fd;
-
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
-		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 /* Never a device or a FIFO. */
 static int open_file(pid_t pid, const char *path)
 {
@@ -59,8 +41,8 @@ static int open_file(pid_t pid, const char *path)
 		return -1;
 	if (snprintf(theirs, sizeof(theirs), "/proc/%d/root%s", (int)pid, path) <
 	    (int)sizeof(theirs))
-		fd = open_regular(theirs);
-	return fd >= 0 ? fd : open_regular(path);
+		fd = regular__open(theirs);
+	return fd >= 0 ? fd : regular__open(path);
 }
 
 static bool is_loadable(int fd)

@@ -3,7 +3,6 @@
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "report/crc32.h"
 #include "util/elf_limits.h"
 #include "util/error.h"
+#include "util/regular.h"
 
 #define SYSTEM_DEBUG_DIR "/usr/lib/debug"
 #define DELETED " (deleted)" /* the kernel's word for a file that has no name any more */
@@ -71,29 +71,6 @@ void build_id__read(int fd, struct build_id *id)
 
 /* ---- opening ---- */
 
-/* Looks before it opens, because the opening of a FIFO waits and that of a
- * device may do anything; and again after, because it may have changed. */
-static int open_regular(const char *path)
-{
-	struct stat st;
-	int fd;
-
-	if (stat(path, &st))
-		return -errno;
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return -EINVAL;
-	}
-	return fd;
-}
-
 static bool is_elf(int fd)
 {
 	char magic[SELFMAG];
@@ -134,7 +111,7 @@ static int check_elf(int fd)
 static int open_elf(const char *path, const struct build_id *want)
 {
 	struct build_id id;
-	int fd = open_regular(path), err;
+	int fd = regular__open(path), err;
 
 	if (fd < 0)
 		return fd;

@@ -95,10 +95,11 @@ static int load_settings(void)
 
 	for (size_t i = 0; !err && i < settings__count(); i++) {
 		const struct setting *s = settings__at(i);
-		const char *near = near_command(s->section);
+		const char *near;
 
 		if (takes_settings(find_command(s->section)))
 			continue;
+		near = near_command(s->section);
 		err = near ? err__set(-EINVAL, "no command '%s' has settings, did you mean '%s'?",
 				      s->section, near)
 			   : err__set(-EINVAL, "no command '%s' has settings", s->section);

@@ -7,9 +7,9 @@
 
 #include "report/aggregate_run.h"
 #include "report/features.h"
-#include "util/grow.h"
 #include "report/recording.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 int aggregate__no_memory(void)
 {

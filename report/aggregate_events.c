@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "report/aggregate_run.h"
-#include "util/grow.h"
 #include "report/recording.h"
+#include "util/grow.h"
 
 enum { PROGRESS_EVENTS = 1 << 20 };
 

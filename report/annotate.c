@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "ljperf.h"
-#include "util/grow.h"
 #include "util/error.h"
+#include "util/grow.h"
 #include "util/options.h"
 
 #define DEFAULT_FIELDS "overhead,allocated,allocs,live,peak,leaked"

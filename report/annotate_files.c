@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "report/annotate.h"
-#include "util/grow.h"
 #include "report/names.h"
 #include "util/error.h"
+#include "util/grow.h"
 #include "util/options.h"
 
 int annotate__no_memory(void)

@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/grow.h"
 #include "report/modules.h"
 #include "report/recording.h"
 #include "report/symbolize_files.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 enum { COPY_BYTES = 1 << 17 };
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/grow.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 enum { NS = 1000000000 };
 

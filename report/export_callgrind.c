@@ -19,8 +19,8 @@
 #include <stdlib.h>
 
 #include "report/export.h"
-#include "util/grow.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 /* A line of a function, or a call from it. */
 struct cost {

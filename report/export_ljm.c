@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 #include "report/export.h"
-#include "util/grow.h"
 #include "report/names.h"
 #include "report/recording.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 struct ljm_out {
 	struct export *e;

@@ -7,9 +7,9 @@
 
 #include "report/fields_table.h"
 #include "report/frames.h"
-#include "util/grow.h"
 #include "report/parent.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 static int filter__no_memory(void)
 {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/grow.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 void rows__exit(struct rows *r)
 {

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "ljperf.h"
-#include "util/grow.h"
 #include "report/recording.h"
 #include "report/script_stack.h"
 #include "report/term.h"
 #include "util/error.h"
+#include "util/grow.h"
 #include "util/options.h"
 
 enum { FLUSH_BYTES = 1 << 16, NOBODY_READS = -EPIPE };

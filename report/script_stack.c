@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "util/grow.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 static int script_stack__no_memory(void)
 {

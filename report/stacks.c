@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/grow.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 /* Ids rise one by one, unless batches are missing.  A gap wider than this is
  * made up, and the node is not kept. */

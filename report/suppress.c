@@ -8,9 +8,9 @@
 
 #include "report/fields_table.h"
 #include "report/frames.h"
-#include "util/grow.h"
 #include "report/match.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 /* More than anybody writes by hand. */
 enum { FILE_MAX = 1 << 20, PATTERN_MAX = 4096, PATTERNS_MAX = 4096 };

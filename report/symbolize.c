@@ -8,10 +8,10 @@
 
 #include "report/demangle.h"
 #include "report/escape.h"
-#include "util/grow.h"
 #include "report/symbolize_elf.h"
 #include "report/symcache.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 /* A file as modules name it. */
 struct source {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/grow.h"
 #include "util/error.h"
+#include "util/grow.h"
 
 enum { GENERATION_BITS = 32 - SYMTAB_SOURCE_BITS };
 

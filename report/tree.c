@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "report/frames.h"
-#include "util/grow.h"
 #include "util/error.h"
+#include "util/grow.h"
 #include "util/options.h"
 
 /* ---- the option ---- */
